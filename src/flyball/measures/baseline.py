@@ -1,17 +1,23 @@
 """The untouched tree, before any turn: whether gates and tools can run on it at all."""
 
+import re
+from collections.abc import Iterable
+
 from flyball.core.model.measurement import GateResult
 from flyball.core.text.quantities import listed, plural
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found
-from flyball.measures.gates.junit import Outcome
-from flyball.measures.gates.missing import missing_modules
-from flyball.measures.linting import try_lint
+from flyball.measures.gates.junit import Case, Outcome
 from flyball.measures.quality import documents
-from flyball.measures.quality.complexity import trouble
+from flyball.measures.quality.complexity import reader_trouble
 from flyball.measures.quality.diagrams import Diagrams
+from flyball.measures.quality.lint import try_lint
 from flyball.measures.tampering.probes import finds_tests, probes
 from flyball.measures.tampering.protected import Protection
+
+_LACKING = re.compile(
+    r"(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)|Cannot find (?:module|package) '([^'./][^']*)'"
+)
 
 
 def baseline(examination: Examination, _protection: Protection) -> Found:
@@ -26,14 +32,26 @@ def baseline(examination: Examination, _protection: Protection) -> Found:
         notes += (
             f"{plural(len(trial.failing), 'test')} failed before the task began, not required: {listed(trial.failing, 5)}",
         )
-    notes += missing_modules(trial.round.cases.values())
+    notes += _missing_modules(trial.round.cases.values())
     if any(run.result.broken for run in runs):
         return Found(trial, outcomes, notes=notes)
     tricks, remarks = examination.canaries(trial.round)
     broken = "; ".join(f"{trick.kind}: {trick.detail}" for trick in (*trial.tricks, *tricks))
     tools, said = _tools(examination) if examination.request.checks else ((), ())
-    unseen = _unseen(examination, trial)
+    unseen = _why_unseen(examination, trial)
     return Found(trial, outcomes, broken=broken, tools=tools, notes=(*notes, *remarks, *said), unseen=unseen)
+
+
+def _missing_modules(cases: Iterable[Case]) -> tuple[str, ...]:
+    """A remark on the tests that fail because a module is not installed, and what to do about it; none without such tests."""
+    said = [_LACKING.findall(f"{case.message}\n{case.text}") for case in cases if case.outcome == "failing"]
+    lacking = [{(python or node).partition(".")[0] for python, node in found} for found in said if found]
+    if not lacking:
+        return ()
+    names = sorted({name for found in lacking for name in found})
+    tests = plural(len(lacking), "test fails", "tests fail")
+    why = f"{tests} on the untouched tree because modules are not installed: {listed(names, 8)}"
+    return (f"{why}; have `setup` install what brings them",)
 
 
 def _tools(examination: Examination) -> tuple[tuple[GateResult, ...], tuple[str, ...]]:
@@ -44,7 +62,7 @@ def _tools(examination: Examination) -> tuple[tuple[GateResult, ...], tuple[str,
     if on.lint_clean == "on" and (tried := try_lint(examination)):
         tools.append(tried[0])
         notes += [tried[1]] if tried[1] else []
-    if on.complexity == "on" and (why := trouble(workspace, request.candidate)):
+    if on.complexity == "on" and (why := reader_trouble(workspace, request.candidate)):
         tools.append(GateResult("complexity", "built in: lizard", passed=False, broken=why))
     if documents.has_diagrams(workspace, request.candidate):
         diagrams = Diagrams(examination.commands, examination.tree.directory)
@@ -53,7 +71,7 @@ def _tools(examination: Examination) -> tuple[tuple[GateResult, ...], tuple[str,
     return tuple(tools), tuple(notes)
 
 
-def _unseen(examination: Examination, trial: Trial) -> str:
+def _why_unseen(examination: Examination, trial: Trial) -> str:
     """Why RED could not be seen where no gate counts its tests: none runs a new test file. Found out by planting some."""
     runs = trial.round.runs
     commands = [run.result.command for run in runs]

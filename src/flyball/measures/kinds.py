@@ -11,15 +11,57 @@ from flyball.measures.baseline import baseline
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found, changed_tests, measure_changed_files
 from flyball.measures.gates.junit import Outcome
-from flyball.measures.linting import run_lint
-from flyball.measures.new_tests import red
+from flyball.measures.gates.running import expects_report
 from flyball.measures.quality import qa
 from flyball.measures.quality.complexity import ChangedCode, changed_code, measure_quality
 from flyball.measures.quality.diagrams import Diagrams
+from flyball.measures.quality.lint import run_lint
+from flyball.measures.red.red import accepted_outcomes, new_tests
+from flyball.measures.red.uncounted import new_in_source, red_uncounted
 from flyball.measures.sources import is_loaded_unasked, looks_like_test, source_tests
 from flyball.measures.tampering.protected import Protection
 
 Kind = Callable[[Examination, Protection], Found]
+
+
+def red(examination: Examination, _protection: Protection) -> Found:
+    """New tests and why they fail; old tests once more without the new ones."""
+    request = examination.request
+    trial = examination.trial()
+    cases = trial.round.cases
+    if not any(run.result.broken or run.result.counts for run in trial.round.runs) and not any(
+        expects_report(gate.command) for gate in examination.settings.gates
+    ):
+        return red_uncounted(examination, trial)
+    fresh = new_tests(
+        cases,
+        examination.expectations.baseline,
+        tree=examination.tree.directory,
+        files=examination.index.files,
+        items=request.items,
+        declared=[t for f in new_in_source(examination) if not f.file.endswith(".py") for t in f.tests],
+        text=trial.round.text,
+    )
+    broken = () if any(run.result.broken for run in trial.round.runs) else _old_tests_broken(examination)
+    return Found(
+        trial,
+        accepted_outcomes(cases, fresh, examination.expectations.baseline),
+        new_tests=fresh,
+        old_tests_broken=broken,
+        files=measure_changed_files(examination),
+    )
+
+
+def _old_tests_broken(examination: Examination) -> tuple[str, ...]:
+    request, workspace = examination.request, examination.workspace
+    reverted = changed_tests(examination, request.base, request.candidate)
+    sha = workspace.overlay(request.candidate, dict.fromkeys(reverted, request.base))
+    if sha == workspace.tree_of(request.base):
+        return ()
+    examination.use(sha)
+    outcomes = examination.trial().outcomes
+    wanted = (i for i, outcome in examination.expectations.baseline.items() if outcome == "passing")
+    return tuple(sorted(i for i in wanted if outcomes.get(i) != "passing"))
 
 
 def green(examination: Examination, protection: Protection) -> Found:
@@ -27,42 +69,33 @@ def green(examination: Examination, protection: Protection) -> Found:
     files, code = measure_changed_files(examination), _code(examination)
     numbers = measure_quality(code, examination.settings.code)
     first = examination.trial()
-    clean = first.green and not _doubted(protection)
+    clean = first.green and not protection.doubted
     request = examination.request
     examined = bool(request.rejected) and request.checks
     checks, tools = _checks(examination, code, numbers, first, clean=clean) if examined else ((), ())
+    found = Found(first, files=files, quality=numbers, checks=checks, tools=tools)
     if not clean:
-        return Found(first, files=files, quality=numbers, checks=checks, tools=tools)
+        return found
     second = examination.trial()
-    flaky = tuple(
-        sorted(i for i in {**first.outcomes, **second.outcomes} if first.outcomes.get(i) != second.outcomes.get(i))
-    )
+    every = sorted({**first.outcomes, **second.outcomes})
+    flaky = tuple(i for i in every if first.outcomes.get(i) != second.outcomes.get(i))
     if not second.green or flaky:
-        return Found(second, green_runs=1, flaky=flaky, files=files, quality=numbers, checks=checks, tools=tools)
+        return replace(found, trial=second, green_runs=1, flaky=flaky)
     tricks, notes = examination.canaries(second.round)
     vacuous = () if tricks else _passing_on_rejected(examination, second.outcomes)
-    return Found(
-        second,
-        green_runs=0 if tricks else 2,
-        tricks=tricks,
-        notes=notes,
-        files=files,
-        quality=numbers,
-        checks=checks,
-        tools=tools,
-        passing_on_rejected=vacuous,
-    )
+    runs = 0 if tricks else 2
+    return replace(found, trial=second, green_runs=runs, tricks=tricks, notes=notes, passing_on_rejected=vacuous)
 
 
-def unaided(examination: Examination, protection: Protection, found: Found) -> Found:
+def measure_unaided(examination: Examination, protection: Protection, found: Found) -> Found:
     """Once more without what is new and loaded with the tests: those that were accepted must not need it.
 
     Such a file runs before the tests and could put right in the runner what is wrong in the tree. Where it does, all of them go.
     """
     request, accepted = examination.request, examination.expectations.accepted
-    new = (
-        () if request.kind in {"baseline", "red"} or not found.trial.green else _loaded_unasked(examination, protection)
-    )
+    if request.kind in {"baseline", "red"} or not found.trial.green:
+        return found
+    new = _loaded_unasked(examination, protection)
     uncounted = not any(run.result.counts for run in found.trial.round.runs)
     if not new or not (accepted or uncounted):
         return found
@@ -72,9 +105,8 @@ def unaided(examination: Examination, protection: Protection, found: Found) -> F
     if trial.green:
         return found
     lost = tuple(i for i in (*trial.failing, *trial.missing) if i in accepted)
-    detail = (
-        f"accepted tests pass only with new files beside them ({listed(new, 5)}): {listed(lost, 5) or 'the gate fails'}"
-    )
+    said = listed(lost, 5) or "the gate fails"
+    detail = f"accepted tests pass only with new files beside them ({listed(new, 5)}): {said}"
     tricks = (*found.tricks, Trick("test-aided", new[0], detail))
     return replace(found, tricks=tricks, green_runs=0, aiding=new)
 
@@ -92,10 +124,6 @@ def _loaded_unasked(examination: Examination, protection: Protection) -> tuple[s
         and path not in request.consented
         and is_loaded_unasked(path, read, tests)
     )
-
-
-def _doubted(protection: Protection) -> bool:
-    return any(not trick.harmless for trick in protection.tricks)
 
 
 def _passing_on_rejected(examination: Examination, outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
@@ -143,7 +171,7 @@ def gates(examination: Examination, protection: Protection) -> Found:
 
 def _proof(examination: Examination, protection: Protection, trial: Trial) -> tuple[tuple[Trick, ...], tuple[str, ...]]:
     """Planted failures, where the stage could be left by this round."""
-    return examination.canaries(trial.round) if trial.green and not _doubted(protection) else ((), ())
+    return examination.canaries(trial.round) if trial.green and not protection.doubted else ((), ())
 
 
 def quality_assurance(examination: Examination, protection: Protection) -> Found:
@@ -153,19 +181,18 @@ def quality_assurance(examination: Examination, protection: Protection) -> Found
     trial = examination.trial()
     diagrams = Diagrams(examination.commands, examination.tree.directory)
     files = measure_changed_files(examination, diagrams)
-    clean = trial.green and not _doubted(protection)
     tricks, notes = _proof(examination, protection, trial)
-    checks, tools = _checks(examination, code, numbers, trial, clean=clean and not tricks)
-    notes += diagrams.notes
+    clean = trial.green and not protection.doubted and not tricks
+    checks, tools = _checks(examination, code, numbers, trial, clean=clean)
     return Found(
         trial,
-        green_runs=1 if clean and not tricks else 0,
+        green_runs=1 if clean else 0,
         tricks=tricks,
         files=files,
         quality=numbers,
         checks=checks,
         tools=tools,
-        notes=notes,
+        notes=(*notes, *diagrams.notes),
     )
 
 
@@ -173,6 +200,9 @@ def _checks(
     examination: Examination, code: ChangedCode, numbers: Quality, trial: Trial, *, clean: bool
 ) -> tuple[tuple[Check, ...], tuple[GateResult, ...]]:
     """The eleven criteria, and how the tools they need ran."""
+    reported: dict[str, list[str]] = {}
+    for case in trial.round.cases.values():
+        reported.setdefault(case.file, []).append(case.id)
     linted = run_lint(examination) if examination.settings.qa.lint_clean == "on" else None
     given = qa.Evidence(
         examination.request,
@@ -182,16 +212,9 @@ def _checks(
         numbers,
         tests=_tests_verdict(trial, clean=clean),
         lint=linted[0] if linted else None,
-        reported=_ids_by_file(trial),
+        reported=reported,
     )
     return qa.checks(given), (linted[1],) if linted else ()
-
-
-def _ids_by_file(trial: Trial) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for case in trial.round.cases.values():
-        found.setdefault(case.file, []).append(case.id)
-    return found
 
 
 def _tests_verdict(trial: Trial, *, clean: bool) -> qa.Verdict:

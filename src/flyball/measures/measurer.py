@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -12,7 +11,7 @@ from msgspec.structs import replace
 
 from flyball.core.failures.signature import signature
 from flyball.core.model.effects import Measure
-from flyball.core.model.measurement import Coverage, GateResult, Measurement, Trick
+from flyball.core.model.measurement import GateResult, Measurement, Trick
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, Settings
 from flyball.core.text.scrubbing import decode, spelt
@@ -20,24 +19,23 @@ from flyball.folders import environment_folders
 from flyball.measures.examination import Examination
 from flyball.measures.found import Found
 from flyball.measures.gates.commands import Commands, MeasurementStopped
-from flyball.measures.gates.coverage import measure_coverage, merged
+from flyball.measures.gates.coverage import measure_coverage, merge_coverage
 from flyball.measures.gates.expectations import Expectations, keep, load
 from flyball.measures.gates.gate_tree import Fingerprint, GateTree
 from flyball.measures.gates.junit import Outcome
 from flyball.measures.gates.running import count
-from flyball.measures.kinds import KINDS, unaided
+from flyball.measures.kinds import KINDS, measure_unaided
 from flyball.measures.tampering.conflict_markers import conflict_markers
 from flyball.measures.tampering.gate_scripts import makings
 from flyball.measures.tampering.installed_modules import installed_modules
 from flyball.measures.tampering.protected import Protection, changed_paths, protect
-from flyball.measures.tampering.reported_files import held
+from flyball.measures.tampering.tests_by_report import held_by_file
 from flyball.measures.trees import RememberedTrees, Trees
 from flyball.ports import Blobs, Confine, Notify, Stop, Workspace
 
-Kept = TypeVar("Kept")
 SHOWN = 200
-FILES_NAMED = 16
 """Ids in a measurement; the whole sets are kept as blobs."""
+FILES_NAMED = 16
 
 
 class TreeMeasurer:
@@ -73,20 +71,12 @@ class TreeMeasurer:
         self, request: Measure, *, settings: Settings, workspace: Workspace, folder: Path, stop: Stop, notify: Notify
     ) -> Measurement:
         """Everything that is true of the candidate; when told to stop, that nothing is known of it."""
+        commands = Commands(
+            confine=self._confine, environment=self._environment, folder=folder,
+            stop=stop, notify=notify, hold_fds=self._hold_fds,
+        )  # fmt: skip
         try:
-            return self._measure(
-                request,
-                settings,
-                RememberedTrees(workspace),
-                Commands(
-                    confine=self._confine,
-                    environment=self._environment,
-                    folder=folder,
-                    stop=stop,
-                    notify=notify,
-                    hold_fds=self._hold_fds,
-                ),
-            )
+            return self._measure(request, settings, RememberedTrees(workspace), commands)
         except MeasurementStopped as stopped:
             unknown = GateResult("gates", "", passed=False, broken=str(stopped))
             return Measurement(request.candidate, "", gates=(unknown,))
@@ -94,8 +84,8 @@ class TreeMeasurer:
     def _measure(self, request: Measure, settings: Settings, workspace: Trees, commands: Commands) -> Measurement:
         baseline = load(self._blobs, request.baseline_ref)
         accepted = load(self._blobs, request.accepted_ref)
-        installed = partial(self._installed, settings)
-        protection = protect(request, settings, workspace, held({**baseline, **accepted}), installed)
+        installed = partial(self._installed_modules, settings)
+        protection = protect(request, settings, workspace, held_by_file({**baseline, **accepted}), installed)
         # Where one gate runs at a time, all lanes share a folder, and its environment is set up once.
         own = settings.gates_side_by_side and request.lane != MAIN
         directory = self._directory / (f"lane-{quote(request.lane, safe='')}" if own else "task")
@@ -117,14 +107,15 @@ class TreeMeasurer:
             self._nonce,
             self._proven,
         )
-        sha = examination.use_protected(protection)
+        sha = workspace.overlay(request.candidate, protection.overlay, protection.rewritten)
+        examination.use(sha)
         found = KINDS[request.kind](examination, protection)
-        found = unaided(examination, protection, found)
+        found = measure_unaided(examination, protection, found)
         self._left[directory] = tree.fingerprint()
-        measured = self._assembled(examination, protection, sha, found)
+        measured = self._assemble(examination, protection, sha, found)
         return storable(replace(measured, notes=(*notes, *measured.notes)))
 
-    def _installed(self, settings: Settings, commands: str) -> frozenset[str]:
+    def _installed_modules(self, settings: Settings, commands: str) -> frozenset[str]:
         """The modules that set-up has installed for gates, that the user has, and that the commands' own programs have."""
         names = settings.environment_folders
         folders = [
@@ -132,17 +123,22 @@ class TreeMeasurer:
         ]
         return installed_modules(folders, commands, self._environment.get("PATH", os.defpath))
 
-    def _assembled(self, examination: Examination, protection: Protection, sha: str, found: Found) -> Measurement:
-        trial, kind = found.trial, examination.request.kind
-        known = frozenset(trial.failing) if kind == "baseline" else examination.expectations.known
-        failing = () if kind == "baseline" else trial.failing
-        marked = conflict_markers(examination.request, examination.workspace)
-        tricks = () if kind == "baseline" else _once((*protection.tricks, *trial.tricks, *found.tricks, *marked))
+    def _assemble(self, examination: Examination, protection: Protection, sha: str, found: Found) -> Measurement:
+        trial, request, workspace = found.trial, examination.request, examination.workspace
+        is_baseline = request.kind == "baseline"
+        known = frozenset(trial.failing) if is_baseline else examination.expectations.known
+        failing = () if is_baseline else trial.failing
+        every = (*protection.tricks, *trial.tricks, *found.tricks, *conflict_markers(request, workspace))
+        tricks = () if is_baseline else tuple(dict.fromkeys(every))
         failed = bool(failing) or not trial.round.passed
         put_back: dict[str, Commit | None] = {**protection.put_back, **dict.fromkeys(found.aiding)}
-        changed = _changed(examination, protection)
+        # The candidate's tree without what tricks did to protected files.
+        is_mended = put_back or protection.rewritten
+        mended = workspace.overlay(request.candidate, put_back, protection.rewritten) if is_mended else ""
+        changed = _changes(examination, protection)
+        covered = merge_coverage(run.covered for run in trial.round.runs)
         return Measurement(
-            candidate=examination.request.candidate,
+            candidate=request.candidate,
             tree=sha,
             gates=tuple(_gates(found, tricks)),
             counts=count(trial.outcomes, known),
@@ -162,14 +158,14 @@ class TreeMeasurer:
             checks=found.checks,
             tools=found.tools,
             signature=signature(trial.round.text, failing) if failed else None,
-            notes=_once((*protection.notes, *trial.notes, *found.notes)),
+            notes=tuple(dict.fromkeys((*protection.notes, *trial.notes, *found.notes))),
             commands_s=round(examination.commands.seconds, 3),
             unseen=found.unseen,
-            unchanged=kind != "baseline" and not changed,
+            unchanged=not is_baseline and not changed,
             changed=changed[:FILES_NAMED],
-            coverage=_coverage(examination, sha, found),
+            coverage=measure_coverage(covered, workspace, request.base, Commit(sha)),
             put_back=(*put_back, *protection.rewritten),
-            mended=_mended(examination, put_back, protection.rewritten),
+            mended=mended,
         )
 
 
@@ -181,19 +177,7 @@ def _texts(accepted: Commit, settings: Settings, workspace: Trees) -> Iterable[s
     return (gates, settings.lint, *(decode(read(path) or b"") for path in sorted(files)))
 
 
-def _coverage(examination: Examination, sha: str, found: Found) -> Coverage | None:
-    covered = merged(run.covered for run in found.trial.round.runs)
-    return measure_coverage(covered, examination.workspace, examination.request.base, Commit(sha))
-
-
-def _mended(examination: Examination, put_back: Mapping[str, Commit | None], rewritten: Mapping[str, bytes]) -> str:
-    """The candidate's tree without what tricks did to protected files; empty where there is nothing to put back."""
-    if not put_back and not rewritten:
-        return ""
-    return examination.workspace.overlay(examination.request.candidate, put_back, rewritten)
-
-
-def _changed(examination: Examination, protection: Protection) -> tuple[str, ...]:
+def _changes(examination: Examination, protection: Protection) -> tuple[str, ...]:
     """Where the candidate is not what was accepted, but for what is measured as accepted and flyball's own files."""
     request = examination.request
     if request.kind == "baseline":
@@ -231,7 +215,3 @@ def _gates(found: Found, tricks: tuple[Trick, ...]) -> Iterable[GateResult]:
         if found.broken and not result.broken:
             result = replace(result, passed=False, broken=found.broken)
         yield result
-
-
-def _once(values: Iterable[Kept]) -> tuple[Kept, ...]:
-    return tuple(dict.fromkeys(values))

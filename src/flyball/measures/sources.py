@@ -1,11 +1,14 @@
-"""Which files are tests, and which tests a Python source holds, without running anything."""
+"""Which files are tests, which tests a source declares and which criteria these name, without running anything."""
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 
 import msgspec
+
+from flyball.core.model.task import Item
+from flyball.core.text.criteria import Criterion, names_criterion
 
 _FOLDERS = frozenset({"tests", "test", "__tests__", "spec", "specs", "testdata", "__snapshots__"})
 _PYTHON = re.compile(r"(test_.*|.*_tests?|tests?)\.py")
@@ -14,8 +17,21 @@ _OTHER = re.compile(
     r"|.*(Test|Tests|Spec|IT)\.(java|kt|scala|groovy|cs|swift|php)|Test.*\.(java|kt)"
     r"|.*\.(bats|t)|(test[_-].*|.*[._-]test)\.(sh|bash|zsh|ksh|c|cc|cpp|lua|pl|tcl|awk)"
 )
-_SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
 _CODE = re.compile(r".*\.(pyi?|go|[cm]?jsx?|tsx?|rs|java|kt|scala|rb|php|c|h|cc|cpp|hpp|cs|swift|exs?)")
+_SCRIPT_TEST = re.compile(r"""\b(?:test|it)((?:\.\w+)*)\s*\(\s*(["'`])(?P<name>.+?)\2""")
+_AROUND = re.compile(r"""\b(?:describe|context|suite)(?:\.\w+)*\s*\(?\s*(["'`])(.+?)\1""")
+_TESTS = {
+    "go": re.compile(r"^func (?P<name>Test\w+)\(", re.MULTILINE),
+    "rs": re.compile(r"#\[(?:\w+::)*test\b[^\]]*\][^{;]*?\bfn (?P<name>\w+)"),
+    "java": re.compile(r"@(?:Parameterized)?Test\b[^{;]*?\bvoid (?P<name>\w+)"),
+    "kt": re.compile(r"@(?:Parameterized)?Test\b[^{;]*?\bfun (?P<name>\w+|`[^`]+`)"),
+    "cs": re.compile(r"\[(?:Fact|Theory|Test|TestMethod)\b[^{;]*?\b(?P<name>\w+)\s*\("),
+    "rb": re.compile(r"""\b(?:it|test|specify)\s+["'](?P<name>[^"']+)|\bdef (?=test_)(?P<method>\w+)"""),
+    "php": re.compile(r"\bfunction (?P<name>test\w+)"),
+    "bats": re.compile(r"""^@test\s+(["']?)(?P<name>.+?)\1\s*\{""", re.MULTILINE),
+    "exs": re.compile(r"""\btest\s+"(?P<name>[^"]+)"""),
+} | dict.fromkeys(("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"), _SCRIPT_TEST)
+_PLACEHOLDER = re.compile(r"\\?\$\\?\{.*?\\?\}|%[sdifjo#]|\\?#\\?\{.*?\\?\}|\\?\$\w+")
 
 SCRIPT_ENDINGS = (
     *("", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".json"),
@@ -26,14 +42,18 @@ SCRIPT_ENDINGS = (
 LARGEST = 2 * 1024 * 1024
 """Bytes of a source that is still parsed."""
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Defined = Function | ast.ClassDef
+Read = Callable[[str], bytes | None]
+"""Gives the content of a file of some tree, None where it has none."""
+
 
 class SourceTest(msgspec.Struct, frozen=True):
-    """A test as it stands in the source: its id without parameters, and the words a person wrote around it."""
+    """A test as it stands in the source: its id without parameters, the words a person wrote around it, and its call."""
 
     id: str
-    line: int
     words: str
-    body: str
+    call: str = ""
 
 
 def in_test_folder(path: str) -> bool:
@@ -57,15 +77,15 @@ def is_test_file(path: str, *sources: bytes | None) -> bool:
     if in_test_folder(path) or not path.endswith(".py"):
         return True
     held = [source for source in sources if source is not None]
-    return not held or any(source_tests(source, path) is None or source_tests(source, path) for source in held)
+    return not held or any(source_tests(source, path) != () for source in held)
 
 
-def is_loaded_unasked(path: str, read: Callable[[str], bytes | None], tests: Iterable[str]) -> bool:
+def is_loaded_unasked(path: str, read: Read, tests: Iterable[str]) -> bool:
     """Whether a runner loads a new file though none of the `tests` names it: a test, a package around tests, a script among them."""
     place = PurePosixPath(path)
     if place.name == "__init__.py":
         return any(test.startswith(f"{place.parent}/") for test in tests)
-    if _SCRIPT.fullmatch(path) and in_test_folder(path):
+    if is_script(path) and in_test_folder(path):
         return True
     named = _PYTHON.fullmatch(place.name) or _OTHER.fullmatch(place.name)
     return named is not None and is_test_file(path, read(path))
@@ -73,6 +93,15 @@ def is_loaded_unasked(path: str, read: Callable[[str], bytes | None], tests: Ite
 
 def is_code(path: str) -> bool:
     return bool(_CODE.fullmatch(path))
+
+
+def is_script(path: str) -> bool:
+    """Whether a file is JavaScript or TypeScript."""
+    return re.fullmatch(r".*\.[cm]?[jt]sx?", path) is not None
+
+
+def text_of(source: bytes | None) -> str:
+    return (source or b"").decode("utf-8", "replace")
 
 
 def parse(source: bytes | None) -> ast.Module | None:
@@ -83,6 +112,11 @@ def parse(source: bytes | None) -> ast.Module | None:
         return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def called_name(call: ast.Call) -> str:
+    """The last of the names by which something is called."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def imports(source: bytes) -> set[str]:
@@ -96,21 +130,33 @@ def imports(source: bytes) -> set[str]:
     return found
 
 
+def top_names(body: Iterable[ast.stmt]) -> set[str]:
+    """The names a module or class body binds."""
+    found: set[str] = set()
+    for node in body:
+        if isinstance(node, Defined):
+            found.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            found |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        elif isinstance(node, ast.If | ast.Try | ast.With):
+            found |= top_names(node.body)
+    return found
+
+
 def source_tests(source: bytes, path: str) -> tuple[SourceTest, ...] | None:
     """The tests a Python source defines, as pytest and unittest name them; None when it cannot be parsed."""
     module = parse(source)
-    if module is None:
-        return None
-    lines = source.decode("utf-8", "replace").splitlines()
-    return tuple(_walk(module.body, (path,), lines))
+    return None if module is None else tuple(_walk(module.body, (path,), text_of(source).splitlines()))
 
 
 def _walk(body: list[ast.stmt], prefix: tuple[str, ...], lines: list[str]) -> list[SourceTest]:
     found: list[SourceTest] = []
     for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
+        if isinstance(node, Function) and node.name.startswith("test"):
             words = "\n".join((node.name, ast.get_docstring(node) or "", _comment_above(node, lines)))
-            found.append(SourceTest("::".join((*prefix, node.name)), node.lineno, words, ast.dump(node)))
+            found.append(SourceTest("::".join((*prefix, node.name)), words))
         elif isinstance(node, ast.ClassDef) and _is_test_class(node):
             found += _walk(node.body, (*prefix, node.name), lines)
         elif isinstance(node, ast.If | ast.Try | ast.With):
@@ -122,7 +168,7 @@ def _is_test_class(node: ast.ClassDef) -> bool:
     return node.name.startswith("Test") or any("TestCase" in ast.unparse(b) for b in node.bases)
 
 
-def _comment_above(node: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -> str:
+def _comment_above(node: Function, lines: list[str]) -> str:
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)]) - 1
     found: list[str] = []
     while first > 0 and lines[first - 1].lstrip().startswith("#"):
@@ -130,3 +176,52 @@ def _comment_above(node: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str
         found.append(lines[first].strip())
     inside = [line.strip() for line in lines[node.lineno : node.end_lineno] if line.lstrip().startswith("#")]
     return "\n".join(found[::-1] + inside)
+
+
+def is_countable(path: str) -> bool:
+    """Whether single tests can be read from such a file."""
+    return path.endswith(".py") or path.rpartition(".")[2] in _TESTS
+
+
+def declared_tests(path: str, source: bytes) -> tuple[SourceTest, ...]:
+    """The tests of a source; none where its language is not known."""
+    if path.endswith(".py"):
+        return source_tests(source, path) or ()
+    pattern = _TESTS.get(path.rpartition(".")[2])
+    return tuple(_tests_by_pattern(path, text_of(source), pattern)) if pattern else ()
+
+
+def _tests_by_pattern(path: str, text: str, pattern: re.Pattern[str]) -> Iterator[SourceTest]:
+    """Each test with the words of the comment above and of the group around."""
+    for found in pattern.finditer(text):
+        name = next(value for value in found.groupdict().values() if value)
+        before = text[: found.start()]
+        above = [line.strip() for line in before.splitlines()[-4:] if re.match(r"\s*(?://|#|\*|/\*)", line)]
+        around = [group[2] for group in _AROUND.finditer(before)][-1:]
+        words = "\n".join((name, *above, *around))
+        yield SourceTest(f"{path}::{name}", words, found[0])
+
+
+def ending_with(name: str) -> re.Pattern[str]:
+    """Ids that end with a declared test's own name: what stands before is around it, and a number behind tells equal names apart."""
+    written = _PLACEHOLDER.sub(".*?", re.escape(name))
+    return re.compile(rf"(?:^|(?<![A-Za-z0-9_])){written}(?: \(\d+\))?$", re.DOTALL)
+
+
+def is_reported(declared: str, reported: Iterable[str]) -> bool:
+    """Whether a report has a declared test: runners put packages, classes and groups before its name and parameters after it."""
+    name = _PLACEHOLDER.sub(".*?", re.escape(declared.partition("::")[2].strip("`")))
+    wanted = re.compile(rf"(?<![A-Za-z0-9_]){name}(?![A-Za-z0-9_])", re.DOTALL)
+    return any(wanted.search(each) for each in reported)
+
+
+def named_criteria(words: str, items: Iterable[Item]) -> tuple[str, ...]:
+    return tuple(item.id for item in items if names_item(words, item))
+
+
+def names_item(words: str, item: Item) -> bool:
+    """Whether a test's own words name an item: by a criterion's number, or by the item's id as it is."""
+    if re.fullmatch(r"AC-[0-9]+", item.id):
+        return names_criterion(words, Criterion(item.id, item.text, 0))
+    spelt = re.sub(r"[^A-Za-z0-9]+", "[-_ ]?", re.escape(item.id).replace("\\", ""))
+    return bool(re.search(rf"(?<![A-Za-z0-9]){spelt}(?![0-9])", words, re.IGNORECASE))

@@ -1,8 +1,8 @@
 """What a measurement asks of a workspace, each fact once: commits do not change while one of them is measured."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Protocol
 
 from flyball.core.model.task import Commit
@@ -30,8 +30,12 @@ class RememberedTrees:
         self._workspace = workspace
         self._changed: dict[tuple[Commit, Commit], tuple[tuple[str, str], ...]] = {}
         self._files: dict[Commit, tuple[str, ...]] = {}
-        self._links: dict[Commit, frozenset[str]] = {}
         self._read: dict[tuple[Commit, str], bytes | None] = {}
+        self.links = cache(workspace.links)
+        self.overlay = workspace.overlay
+        self.added_lines = workspace.added_lines
+        self.tree_of = workspace.tree_of
+        self.export = workspace.export
 
     def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]:
         if (old, new) not in self._changed:
@@ -48,25 +52,3 @@ class RememberedTrees:
         if commit not in self._files:
             self._files[commit] = self._workspace.list_files(commit)
         return self._files[commit]
-
-    def links(self, commit: Commit) -> frozenset[str]:
-        if commit not in self._links:
-            self._links[commit] = self._workspace.links(commit)
-        return self._links[commit]
-
-    def overlay(
-        self,
-        commit: Commit,
-        paths: Mapping[str, Commit | None],
-        contents: Mapping[str, bytes] = MappingProxyType({}),
-    ) -> str:
-        return self._workspace.overlay(commit, paths, contents)
-
-    def added_lines(self, old: Commit, new: Commit, path: str) -> tuple[tuple[int, int], ...]:
-        return self._workspace.added_lines(old, new, path)
-
-    def tree_of(self, commit: Commit) -> str:
-        return self._workspace.tree_of(commit)
-
-    def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None:
-        self._workspace.export(tree, directory, keep)

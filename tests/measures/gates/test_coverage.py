@@ -9,7 +9,7 @@ from tests.measures.conftest import MUL, PYTEST, Lab
 from flyball.core.model.measurement import Coverage
 from flyball.core.model.task import Gate
 from flyball.measures.gates import coverage
-from flyball.measures.gates.coverage import CoverageUnreadable, merged, read_coverage
+from flyball.measures.gates.coverage import CoverageUnreadable, merge_coverage, read_coverage
 from flyball.measures.gates.junit import TreeIndex
 
 pytestmark = pytest.mark.req("C31")
@@ -81,7 +81,7 @@ def test_a_link_and_what_is_too_large_are_refused(tmp_path: Path, monkeypatch: p
 
 
 def test_a_line_is_covered_if_any_gate_ran_it() -> None:
-    assert merged([{"a": {1: True, 2: False}}, None, {"a": {2: True}, "b": {1: False}}]) == {
+    assert merge_coverage([{"a": {1: True, 2: False}}, None, {"a": {2: True}, "b": {1: False}}]) == {
         "a": {1: True, 2: True},
         "b": {1: False},
     }

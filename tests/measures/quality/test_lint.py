@@ -26,10 +26,10 @@ PRINTED = {
 @pytest.mark.parametrize("tool", PRINTED)
 def test_a_finding_is_known_again_when_its_line_moved_and_a_second_one_is_new(tool: str) -> None:
     one, moved = PRINTED[tool].format(n=3), PRINTED[tool].format(n=31)
-    assert lint.fresh(one, moved) == ()
-    assert lint.fresh(one, moved + PRINTED[tool].format(n=40)) != ()
+    assert lint.new_findings(one, moved) == ()
+    assert lint.new_findings(one, moved + PRINTED[tool].format(n=40)) != ()
     other = moved.replace("os", "sys").replace("x", "y").replace("odd", "strange").replace("fmt.Sprintf", "fmt.Sprint")
-    assert lint.fresh(one, other) != ()
+    assert lint.new_findings(one, other) != ()
 
 
 @pytest.mark.req("C7")
@@ -37,13 +37,13 @@ def test_what_eslint_says_of_its_findings_in_all_is_no_finding() -> None:
     summed = (
         "\n✖ 1 problem (1 error, 0 warnings)\n  1 error and 0 warnings potentially fixable with the `--fix` option.\n"
     )
-    assert len(lint.found(PRINTED["eslint"].format(n=3) + summed)) == 1
+    assert len(lint.findings(PRINTED["eslint"].format(n=3) + summed)) == 1
 
 
 @pytest.mark.req("C7")
 def test_a_number_that_grows_in_an_output_without_places_is_new() -> None:
-    assert lint.fresh("3 files would be reformatted\n", "4 files would be reformatted\n") != ()
-    assert lint.fresh("3 files would be reformatted\n", "3 files would be reformatted\n") == ()
+    assert lint.new_findings("3 files would be reformatted\n", "4 files would be reformatted\n") != ()
+    assert lint.new_findings("3 files would be reformatted\n", "3 files would be reformatted\n") == ()
 
 
 def ran(code: int | None, text: str, ended_by: str = "exit") -> CommandRun:
@@ -66,7 +66,7 @@ def ran(code: int | None, text: str, ended_by: str = "exit") -> CommandRun:
     ],
 )  # fmt: skip
 def test_a_linter_that_failed_itself_has_found_nothing(command: str, code: int, text: str, said: str) -> None:
-    assert said in lint.unusable(command, ran(code, text), 5.0)
+    assert said in lint.why_unusable(command, ran(code, text), 5.0)
 
 
 @pytest.mark.req("C7")
@@ -82,9 +82,9 @@ def test_a_linter_that_failed_itself_has_found_nothing(command: str, code: int, 
     ],
 )  # fmt: skip
 def test_a_linter_that_found_something_did_run(command: str, code: int, text: str) -> None:
-    assert lint.unusable(command, ran(code, text), 5.0) == ""
+    assert lint.why_unusable(command, ran(code, text), 5.0) == ""
 
 
 @pytest.mark.req("C7")
 def test_a_linter_that_takes_too_long_did_not_run() -> None:
-    assert lint.unusable("slow", ran(None, "", "wall"), 5.0) == "timed out after 5 s"
+    assert lint.why_unusable("slow", ran(None, "", "wall"), 5.0) == "timed out after 5 s"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.measures.conftest import MUL, Lab
 
 from flyball.core.model.task import Commit
-from flyball.measures.quality.lint_excuses import bared
+from flyball.measures.quality.lint_excuses import bare_tree
 
 pytestmark = pytest.mark.req("C45")
 
@@ -26,7 +26,7 @@ def trees(before: dict[str, str], after: dict[str, str]) -> SimpleNamespace:
 
 def bare(path: str, after: str, before: str = "", **others: str) -> str:
     old = {path: before} if before else {}
-    found = bared(trees({**old, **others}, {path: after}), Commit("old"), Commit("new"))
+    found = bare_tree(trees({**old, **others}, {path: after}), Commit("old"), Commit("new"))
     return found.contents.get(path, after.encode()).decode()
 
 
@@ -95,10 +95,10 @@ def test_ignore_files_are_as_the_base_has_them_and_what_was_consented_to_stays()
     found = trees(
         {".gitignore": "a\n", "a.py": "x\n"}, {".gitignore": "*.py\n", "pkg/.gitignore": "*\n", "a.py": "x # noqa\n"}
     )
-    bare_tree = bared(found, Commit("old"), Commit("new"))
-    assert bare_tree.paths == {".gitignore": "old", "pkg/.gitignore": None}
-    assert list(bare_tree.contents) == ["a.py"]
-    assert not bared(found, Commit("old"), Commit("new"), (".gitignore", "pkg/.gitignore", "a.py"))
+    stripped = bare_tree(found, Commit("old"), Commit("new"))
+    assert stripped.paths == {".gitignore": "old", "pkg/.gitignore": None}
+    assert list(stripped.contents) == ["a.py"]
+    assert not bare_tree(found, Commit("old"), Commit("new"), (".gitignore", "pkg/.gitignore", "a.py"))
 
 
 @pytest.mark.slow

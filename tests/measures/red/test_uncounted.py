@@ -9,7 +9,7 @@ from flyball.core.model.measurement import NewTest
 from flyball.core.model.task import Gate, Item
 from flyball.measures.gates.junit import TreeIndex
 from flyball.measures.red.reasons import Project
-from flyball.measures.red.uncounted import read_new, weighed
+from flyball.measures.red.uncounted import judge_new_tests, read_new
 from flyball.measures.tampering.probes import FALLBACK, probes
 
 pytestmark = pytest.mark.req("C31", "C41")
@@ -53,7 +53,7 @@ def judged(tmp_path: Path, text: str, *, passed: bool = False, source: str = "it
     read = read_new("a.test.js", None, source.encode())
     project = Project(tmp_path, ())
     items = (Item("AC-1", "adds"),)
-    return weighed([read], passed=passed, text=text, index=TreeIndex(()), project=project, items=items)[0]
+    return judge_new_tests([read], passed=passed, text=text, index=TreeIndex(()), project=project, items=items)[0]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from flyball.core.model.task import Gate
-from flyball.measures.tampering.conflict_markers import _marked
+from flyball.measures.tampering.conflict_markers import first_marker
 
 MERGED = "one\n<<<<<<< integrated\ntwo\n||||||| base\nold\n=======\nthree\n>>>>>>> lane-1.2\n"
 
@@ -45,5 +45,5 @@ def test_a_file_that_had_markers_may_have_them_and_so_may_the_tasks_own_lane(lab
     ],
 )
 def test_only_a_line_that_begins_as_git_writes_it_is_a_marker(content: bytes, line: int | None) -> None:
-    found = _marked(content)
+    found = first_marker(content)
     assert (found[0] if found else None) == line

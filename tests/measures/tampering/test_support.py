@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.tampering.assertion_helpers import Suite, weakened
+from flyball.measures.tampering.assertion_helpers import Suite, compare_helpers
 
 CHECK = "def check(a, b):\n    assert a == b\n"
 TEST = "from calc import add\nfrom support.check import check\n\n\ndef test_add():\n    check(add(1, 2), 3)\n"
@@ -33,7 +33,7 @@ def found(
 
     tests = frozenset(name for name in tree if name.startswith("tests/") or name == "conftest.py")
     suite = Suite(frozenset(tree), tests, written, read)
-    return weakened(path, None if after is None else dedent(after).encode(), suite, rewritable=rewritable)
+    return compare_helpers(path, None if after is None else dedent(after).encode(), suite, rewritable=rewritable)
 
 
 @pytest.mark.req("C42")

@@ -7,7 +7,7 @@ import pytest
 from flyball.core.model.task import Settings
 from flyball.core.text.manifests import may_share_environment
 from flyball.folders import environment_folders
-from flyball.measures.gates.commands import cleaned
+from flyball.measures.gates.commands import clean_environment
 from flyball.process import StopFlag
 from flyball.wiring.run.environments import Environments
 from flyball.workspace.sandbox import Confined, Unconfined
@@ -43,7 +43,7 @@ class Project:
         return kind(
             Settings(setup=setup),
             confine=confined if sandbox else Unconfined(),
-            environment=cleaned({"PATH": "/usr/bin:/bin"}),
+            environment=clean_environment({"PATH": "/usr/bin:/bin"}),
             hold_fds=(),
             root=self.root,
             own=self.own,

@@ -39,7 +39,7 @@ class CommandRun(msgspec.Struct, frozen=True):
         return self.text if len(self.text) <= SHOWN else "…" + self.text[-SHOWN:]
 
 
-def cleaned(environment: Mapping[str, str]) -> dict[str, str]:
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Only what a command needs to find its tools: nothing that could change what a test runner does."""
     return {name: value for name, value in environment.items() if _PASSED_ON.fullmatch(name)} | _SET
 
@@ -58,7 +58,7 @@ class Commands:
         hold_fds: Sequence[int] = (),
     ) -> None:
         self._confine = confine
-        self._environment = cleaned(environment)
+        self._environment = clean_environment(environment)
         self._folder = folder
         self._stop = stop
         self._notify = notify

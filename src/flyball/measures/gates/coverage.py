@@ -20,7 +20,6 @@ LARGEST = 64 * 1024 * 1024
 """Bytes of coverage files that are still read."""
 MOST = 1_000
 """Files of a report that is a folder, and changed files whose lines are compared."""
-_ENDINGS = (".xml", ".info", ".lcov")
 _HIT = re.compile(rb"DA:(\d{1,9}),(-?\d{1,18})(?:,.*)?")
 _NUMBER = re.compile(r"-?\d{1,18}")
 
@@ -56,19 +55,15 @@ def _files(path: Path) -> list[Path]:
     files = [path]
     if path.is_dir() and not path.is_symlink():
         every = (Path(above, name) for above, _, names in walk(path) for name in names)
-        files = sorted(file for file in every if file.name.endswith(_ENDINGS))
-        files = _preferred(files)
+        files = sorted(file for file in every if file.name.endswith((".xml", ".info", ".lcov")))
+        # Runners that write a folder put the same numbers into several files; Clover's XML is not Cobertura's.
+        plain = [file for file in files if file.suffix != ".xml"]
+        files = plain or [file for file in files if file.name != "clover.xml"]
     if not files or len(files) > MOST or not all(stat.S_ISREG(file.lstat().st_mode) for file in files):
         raise CoverageUnreadable(f"it is not a regular file, or a folder without one or with more than {MOST}")
     if sum(file.lstat().st_size for file in files) > LARGEST:
         raise CoverageUnreadable(f"it is larger than {LARGEST // 1024 // 1024} MiB")
     return files
-
-
-def _preferred(files: list[Path]) -> list[Path]:
-    """Runners that write a folder put the same numbers into several files; Clover's XML is not Cobertura's."""
-    plain = [file for file in files if file.suffix != ".xml"]
-    return plain or [file for file in files if file.name != "clover.xml"]
 
 
 def _lcov(data: bytes) -> Iterator[tuple[tuple[str, ...], int, bool]]:
@@ -141,7 +136,7 @@ class _Cobertura:
             self._source.append(text)
 
 
-def merged(parts: Iterable[Covered | None]) -> Covered:
+def merge_coverage(parts: Iterable[Covered | None]) -> Covered:
     """What several gates covered together."""
     found: Covered = {}
     for part in parts:
@@ -158,12 +153,12 @@ def measure_coverage(covered: Covered, workspace: Trees, base: Commit, tree: Com
         return None
     changed = {path for _, path in workspace.changed(base, tree)}
     ours = [path for path in sorted(covered) if path in changed and not looks_like_test(path)][:MOST]
-    new = [hit for path in ours for hit in _among(covered[path], workspace.added_lines(base, tree, path))]
+    new = [hit for path in ours for hit in _hits_within(covered[path], workspace.added_lines(base, tree, path))]
     every = [hit for lines in covered.values() for hit in lines.values()]
     return Coverage(len(every), sum(every), len(new), sum(new))
 
 
-def _among(lines: Mapping[int, bool], added: Iterable[tuple[int, int]]) -> Iterator[bool]:
+def _hits_within(lines: Mapping[int, bool], added: Iterable[tuple[int, int]]) -> Iterator[bool]:
     """The runnable lines within spans, each given by its first line and its length."""
     spans = sorted(added)
     for line, hit in lines.items():

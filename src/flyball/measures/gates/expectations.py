@@ -5,16 +5,14 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from flyball.measures.declared import is_reported
 from flyball.measures.gates.junit import Case, Outcome
+from flyball.measures.sources import is_reported
 from flyball.ports import Blobs
-
-_decoder = msgspec.json.Decoder(dict[str, Outcome])
 
 
 def load(blobs: Blobs, ref: str) -> dict[str, Outcome]:
     """The outcomes an earlier measurement kept."""
-    return _decoder.decode(blobs.get(ref)) if ref else {}
+    return msgspec.json.decode(blobs.get(ref), type=dict[str, Outcome]) if ref else {}
 
 
 def keep(blobs: Blobs, value: Mapping[str, Outcome] | Iterable[str]) -> str:

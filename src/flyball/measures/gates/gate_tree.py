@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
+
 from flyball.core.model.measurement import GateResult, Trick
 from flyball.core.model.task import Settings
 from flyball.folders import CACHES, environment_folders, users_environments, walk
@@ -28,40 +30,34 @@ def gate_folder(directory: Path) -> tuple[Path, ...]:
     return (directory.with_name(directory.name + ".setup"), directory)
 
 
-class GateTree:
+class GateTree(msgspec.Struct, eq=False):
     """Lays out trees in one directory; nobody but the gates' own commands can write there. `outside` are environments elsewhere."""
 
-    def __init__(
-        self,
-        directory: Path,
-        *,
-        repository: Path,
-        settings: Settings,
-        workspace: Trees,
-        outside: Sequence[Path] = (),
-    ) -> None:
-        self.directory = directory
-        self._repository = repository
-        self._settings = settings
-        self._workspace = workspace
-        self._outside = outside
-        self._mark, _ = gate_folder(directory)
-        self._known: Fingerprint | None = None
-        self._lent: tuple[str, ...] = ()
+    directory: Path
+    repository: Path
+    settings: Settings
+    workspace: Trees
+    outside: Sequence[Path] = ()
+    _known: Fingerprint | None = None
+    _lent: tuple[str, ...] = ()
+
+    @property
+    def _mark(self) -> Path:
+        return gate_folder(self.directory)[0]
 
     def lay(self, tree: str) -> None:
         """Make the directory that tree and nothing else but environment folders and carried files."""
         self.directory.mkdir(parents=True, exist_ok=True)
         # What no set-up command has installed, a gate has: it begins without.
-        kept = self._settings.environment_folders if self._settings.setup else ()
-        self._workspace.export(tree, self.directory, keep=kept)
-        for name in self._settings.carry:
+        kept = self.settings.environment_folders if self.settings.setup else ()
+        self.workspace.export(tree, self.directory, keep=kept)
+        for name in self.settings.carry:
             self._carry(name)
-        if not self._settings.setup and self._settings.sandbox == "none":
+        if not self.settings.setup and self.settings.sandbox == "none":
             self._lend_environment()
 
     def _carry(self, name: str) -> None:
-        source, target = self._repository / name, self.directory / name
+        source, target = self.repository / name, self.directory / name
         if not source.exists() or target.exists() or self.directory not in target.resolve().parents:
             return
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -72,26 +68,27 @@ class GateTree:
 
     def _lend_environment(self) -> None:
         """Without a sandbox nothing mounts the user's installed dependencies here, so they are linked."""
-        lent = users_environments(self._repository, self._settings.environment_folders)
+        lent = users_environments(self.repository, self.settings.environment_folders)
         if lent != self._lent:
             self._lent, self._known = lent, None
         for name in lent:
-            source, target = self._repository / name, self.directory / name
+            source, target = self.repository / name, self.directory / name
             if target.parent.is_dir() and not target.exists() and not target.is_symlink():
                 target.symlink_to(source, target_is_directory=True)
 
     def set_up(self, commands: Commands, *, always: bool) -> GateResult | None:
         """Run the setup command, from empty, when asked to or when what it read changed since; a result only if it failed."""
-        command = self._settings.setup
-        if not command or (not always and self._is_set_up()):
+        command = self.settings.setup
+        installed = read_installed(self._mark) if command and not always else None
+        if not command or (installed and installed.is_current(self.directory, self.settings)):
             return None
         self._discard_environments()
-        with setup_recording(self.directory, self._settings) as recording:
+        with setup_recording(self.directory, self.settings) as recording:
             ran = commands.run(
                 command,
                 tree=self.directory,
                 folder=commands.fresh_folder("setup"),
-                timeout_s=self._settings.setup_timeout_s,
+                timeout_s=self.settings.setup_timeout_s,
                 environments="writable",
             )
         if ran.exit.code == 0:
@@ -104,10 +101,6 @@ class GateTree:
             "setup", command, passed=False, exit_code=ran.exit.code, seconds=ran.exit.seconds,
             broken=f"{SETUP_FAILED}: {why}", output=ran.shown, log=str(ran.log),
         )  # fmt: skip
-
-    def _is_set_up(self) -> bool:
-        installed = read_installed(self._mark)
-        return installed is not None and installed.is_current(self.directory, self._settings)
 
     def stamps(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]:
         """When each of some files was last written."""
@@ -126,14 +119,14 @@ class GateTree:
         Nothing is asked for where the sandbox mounts them read-only.
         """
         if self._known is None:
-            self._known = self._taken()
+            self._known = self._take_fingerprint()
         return self._known
 
-    def _taken(self) -> Fingerprint:
+    def _take_fingerprint(self) -> Fingerprint:
         found: Fingerprint = {}
-        if self._settings.sandbox != "none":
+        if self.settings.sandbox != "none":
             return found
-        for folder in (*self._environments(), *self._outside):
+        for folder in (*self._environments(), *self.outside):
             for above, _, names in walk(folder):
                 for name in names:
                     # Others may be at work in an environment that is the user's.
@@ -145,14 +138,14 @@ class GateTree:
 
     def _environments(self) -> list[Path]:
         """The environments of this tree, at any depth, and the user's that are linked into it."""
-        names = self._settings.environment_folders
-        lent = () if self._settings.setup else users_environments(self._repository, names)
+        names = self.settings.environment_folders
+        lent = () if self.settings.setup else users_environments(self.repository, names)
         linked = [self.directory / name for name in lent if (self.directory / name).is_symlink()]
         return [*(self.directory / name for name in environment_folders(self.directory, names)), *linked]
 
     def environment_changes(self, before: Fingerprint) -> tuple[Trick, ...]:
         """What a run wrote into the environment: such an environment is not used again. What it cached there is discarded."""
-        after = self._taken()
+        after = self._take_fingerprint()
         for path in [path for path in after if path not in before and CACHES & set(Path(path).parts)]:
             (self.directory / path).unlink(missing_ok=True)
             del after[path]
@@ -160,7 +153,8 @@ class GateTree:
         changed = _differing(before, after)
         if not changed:
             return ()
-        return (Trick("environment-changed", changed[0], f"the code under test wrote into {self._renewed(changed)}"),)
+        self._discard_environments()
+        return (Trick("environment-changed", changed[0], f"the code under test wrote into {self._fate(changed)}"),)
 
     def changed_since(self, before: Fingerprint | None) -> tuple[str, ...]:
         """A sentence where an environment is not as the last measurement left it: agents, too, write where no sandbox is."""
@@ -168,17 +162,18 @@ class GateTree:
         changed = [path for path in _differing(before or {}, after) if not CACHES & set(Path(path).parts)]
         if not changed:
             return ()
-        return (f"{changed[0]} has changed since the last measurement: somebody wrote into {self._renewed(changed)}",)
-
-    def _renewed(self, changed: Sequence[str]) -> str:
-        """The environment in words, and what becomes of it: what set-up has installed is discarded."""
         self._discard_environments()
-        own = self._settings.setup and not any(path.startswith("/") for path in changed)
+        return (f"{changed[0]} has changed since the last measurement: somebody wrote into {self._fate(changed)}",)
+
+    def _fate(self, changed: Sequence[str]) -> str:
+        """The environment in words, and what becomes of it."""
+        own = self.settings.setup and not any(path.startswith("/") for path in changed)
         shown = ", ".join(changed[1:4])
         kept = "it is built anew" if own else "it is yours and no set-up makes it, so it stays as it is now"
         return f"the environment{f' (also {shown})' if shown else ''}; {kept}"
 
     def _discard_environments(self) -> None:
+        """Remove what set-up has installed; an environment of the user's stays."""
         self._mark.unlink(missing_ok=True)
         self._known = None
         for folder in self._environments():

@@ -25,6 +25,7 @@ DEEPEST = 100
 DETAIL = 4000
 _WORST_FIRST: tuple[Outcome, ...] = ("failing", "xfailed", "skipped", "passing")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
+"""Some parameters carry a memory address, which the id of a test goes without."""
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _ILLEGAL_BYTES = re.compile(_ILLEGAL.pattern.encode())
 _SIGN = "\ufffd"
@@ -53,7 +54,8 @@ class TreeIndex:
 
     def __init__(self, files: Iterable[str]) -> None:
         self.files = frozenset(files)
-        self._real = {_legal(f): f for f in self.files}
+        # As a report can have a name: pytest writes that of a test file as it is, control characters and all.
+        self._real = {_ILLEGAL.sub(_SIGN, f): f for f in self.files}
         self._dotted = {
             f.removesuffix(".py").replace("/", "."): real for f, real in self._real.items() if f.endswith(".py")
         }
@@ -88,8 +90,8 @@ def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
     if sum(file.lstat().st_size for file in files) > LARGEST:
         raise ReportUnreadable(f"the report is larger than {LARGEST // 1024 // 1024} MiB")
     try:
-        found_in = [case for file in files for case in _reported(_parsed(file))]
-        cases = list(_told_apart((each.classname, _case(each, suites, index)) for each, suites in found_in))
+        reported = [case for file in files for case in _testcases(file)]
+        cases = list(_number_duplicates((each.classname, _case(each, suites, index)) for each, suites in reported))
     except ReportUnreadable:
         raise
     except Exception as error:  # the XML libraries raise a different class for each way to be broken
@@ -100,19 +102,6 @@ def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
         if before is None or _WORST_FIRST.index(case.outcome) < _WORST_FIRST.index(before.outcome):
             found[case.id] = case
     return found
-
-
-def _parsed(file: Path) -> Any:
-    raw = file.read_bytes()
-    if not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raw = _ILLEGAL_BYTES.sub(_SIGN.encode(), raw)
-    _look_at_shape(raw)
-    return junitparser.JUnitXml.fromstring(raw)
-
-
-def _legal(text: str) -> str:
-    """A name as a report can have it: pytest writes that of a test file as it is, control characters and all."""
-    return _ILLEGAL.sub(_SIGN, text)
 
 
 def _look_at_shape(raw: bytes) -> None:
@@ -155,8 +144,13 @@ def _reports(path: Path) -> list[Path]:
     return sorted(files)
 
 
-def _reported(root: Any) -> Iterator[tuple[Any, tuple[str, ...]]]:
+def _testcases(file: Path) -> Iterator[tuple[Any, tuple[str, ...]]]:
     """Every test of the report in its order, wherever it stands, with the names of the suites around it."""
+    raw = file.read_bytes()
+    if not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raw = _ILLEGAL_BYTES.sub(_SIGN.encode(), raw)
+    _look_at_shape(raw)
+    root = junitparser.JUnitXml.fromstring(raw)
     # junitparser itself finds the tests of suites only.
     waiting: list[tuple[Any, tuple[str, ...]]] = [(root._elem, ())]  # noqa: SLF001 - it has no other way to the elements
     while waiting:
@@ -179,16 +173,16 @@ def _case(each: Any, suites: tuple[str, ...], index: TreeIndex) -> Case:
         return Case(file, file, outcome, message, text, uncollected=True)
     file, classes = index.module(classname) if classname else ("", ())
     if file:
-        return Case(stable("::".join((file, *classes, name))), file, outcome, message, text)
+        return Case(_ADDRESS.sub("0x", "::".join((file, *classes, name))), file, outcome, message, text)
     file = index.path(reported) or index.path(classname) or reported
     around = suites if classname == _NODE else ()
     if classname == _NODE and name.startswith("/"):
         name = index.path(name) or name
     parts = [p for p in (file, "" if classname in {file, reported} else classname, *around, name) if p]
-    return Case(stable("::".join(parts)), file, outcome, message, text)
+    return Case(_ADDRESS.sub("0x", "::".join(parts)), file, outcome, message, text)
 
 
-def _told_apart(cases: Iterable[tuple[str, Case]]) -> Iterator[Case]:
+def _number_duplicates(cases: Iterable[tuple[str, Case]]) -> Iterator[Case]:
     """Node reports no test twice, and may leave out the file: the second of two tests of one name has its number."""
     times: Counter[str] = Counter()
     for classname, case in cases:
@@ -207,11 +201,6 @@ def _not_loaded(name: str, classname: str, message: str, index: TreeIndex) -> bo
         return whole or classname.endswith(("unittest.loader._FailedTest", "Test suite failed to run"))
     file, classes = index.module(name)
     return "collection failure" in message or (bool(file) and not classes)
-
-
-def stable(identifier: str) -> str:
-    """A test id without the memory addresses some parameters carry."""
-    return _ADDRESS.sub("0x", identifier)
 
 
 def _outcome(each: Any) -> tuple[Outcome, str, str]:

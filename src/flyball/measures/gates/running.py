@@ -2,10 +2,11 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core.loop.junit_hint import junit_hint
 from flyball.core.model.measurement import Counts, GateResult, Trick
@@ -34,8 +35,6 @@ _UNITTEST = re.compile(r"-m unittest\b")
 _RAN = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
 _SUMMARY = re.compile(r"^=*\s*((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s.*$", re.MULTILINE)
 _FAILED_IN_SUMMARY = re.compile(r"\b([1-9]\d*) (?:failed|errors?)\b")
-
-
 _TWO_CODES = re.compile(r"\b(?:phpunit|paratest|pest|make)\b")
 """phpunit ends with 2 where a test had an error, with 1 where all only failed; make with 2 whatever its recipe ended with."""
 _NOT_RUN = 126
@@ -86,45 +85,36 @@ def expects_report(command: str) -> bool:
     return "{junit}" in command or runs_pytest(command)
 
 
-class Bench:
-    """Runs gates in a directory; `known` are the tests that failed before the task began, `exits` how gates ended with them.
+def run_gate(
+    gate: Gate,
+    index: TreeIndex,
+    commands: Commands,
+    directory: Path,
+    *,
+    known: frozenset[str],
+    before: int | None,
+    baseline: bool,
+    options: str,
+) -> GateRun:
+    """Run one gate on the tree in a directory; `options` are added to every pytest the command starts.
 
-    Only at the `baseline` is a gate without a single test broken: later it is a candidate that took its tests away.
+    `known` are the tests that failed before the task began, `before` is how the gate ended with them. Only at the `baseline`
+    is a gate without a single test broken: later it is a candidate that took its tests away.
     """
-
-    def __init__(
-        self,
-        commands: Commands,
-        directory: Path,
-        known: Iterable[str],
-        *,
-        baseline: bool,
-        exits: Mapping[str, int] | None = None,
-    ) -> None:
-        self._baseline = baseline
-        self._exits = exits or {}
-        self._commands = commands
-        self._directory = directory
-        self._known = frozenset(known)
-
-    def run(self, gate: Gate, index: TreeIndex, *, options: str = "") -> GateRun:
-        """Run one gate; `options` are added to every pytest the command starts."""
-        folder = self._commands.fresh_folder(gate.name)
-        reports = folder / "report"
-        reports.mkdir()
-        report = reports / "junit.xml"
-        place = shlex.quote(str(report))
-        command = _OWN_REPORT.sub(lambda _: f"--junitxml={place}", gate.command).replace("{junit}", place)
-        lines = reports / "coverage.xml"
-        command = command.replace(coverage.PLACEHOLDER, shlex.quote(str(lines)))
-        wanted = f"--junitxml={place} -o junit_family=xunit1 --continue-on-collection-errors"
-        ran = self._commands.run(
-            command, tree=self._directory, folder=folder, timeout_s=gate.timeout_s,
-            variables={"PYTEST_ADDOPTS": f"{wanted} {options}".strip()}, writable=[reports],
-        )  # fmt: skip
-        run = _judge(gate, ran, report, index, self._known, self._exits.get(gate.name))
-        run = _with_coverage(run, gate, lines, index)
-        return _without_tests(run, index) if self._baseline else run
+    folder = commands.fresh_folder(gate.name)
+    reports = folder / "report"
+    reports.mkdir()
+    report, lines = reports / "junit.xml", reports / "coverage.xml"
+    place = shlex.quote(str(report))
+    command = _OWN_REPORT.sub(lambda _: f"--junitxml={place}", gate.command).replace("{junit}", place)
+    command = command.replace(coverage.PLACEHOLDER, shlex.quote(str(lines)))
+    wanted = f"--junitxml={place} -o junit_family=xunit1 --continue-on-collection-errors"
+    ran = commands.run(
+        command, tree=directory, folder=folder, timeout_s=gate.timeout_s,
+        variables={"PYTEST_ADDOPTS": f"{wanted} {options}".strip()}, writable=[reports],
+    )  # fmt: skip
+    run = _with_coverage(_judge(gate, ran, report, index, known, before), gate, lines, index)
+    return _without_tests(run, index) if baseline else run
 
 
 def _with_coverage(run: GateRun, gate: Gate, report: Path, index: TreeIndex) -> GateRun:
@@ -132,12 +122,12 @@ def _with_coverage(run: GateRun, gate: Gate, report: Path, index: TreeIndex) -> 
     if coverage.PLACEHOLDER not in gate.command or run.result.broken:
         return run
     try:
-        return msgspec.structs.replace(run, covered=coverage.read_coverage(report, index))
+        return replace(run, covered=coverage.read_coverage(report, index))
     except FileNotFoundError:
         said = "the run wrote no coverage report"
     except (coverage.CoverageUnreadable, OSError) as error:
         said = f"the coverage report cannot be used: {error}"
-    return msgspec.structs.replace(run, notes=(*run.notes, f"{gate.name}: {said}, so coverage is not measured"))
+    return replace(run, notes=(*run.notes, f"{gate.name}: {said}, so coverage is not measured"))
 
 
 class ReportRead(msgspec.Struct, frozen=True):
@@ -165,13 +155,13 @@ def _judge(
     gate: Gate, ran: CommandRun, report: Path, index: TreeIndex, known: frozenset[str], before: int | None
 ) -> GateRun:
     read = _read(report, index, expected=expects_report(gate.command))
-    broken = _broken(gate, ran, read)
+    broken = _why_broken(gate, ran, read)
     tricks = () if broken else _tricks(gate, ran, read, before)
     reported = read is not None and not read.trouble
     result = GateResult(
         gate.name,
         gate.command,
-        passed=not broken and not tricks and _passed(gate, ran.exit.code, read, known, before),
+        passed=not broken and not tricks and _has_passed(gate, ran.exit.code, read, known, before),
         exit_code=ran.exit.code,
         seconds=round(ran.exit.seconds, 3),
         broken=broken,
@@ -182,7 +172,9 @@ def _judge(
     return GateRun(result, read.cases if read else {}, ran.text, tricks, _notes(gate, reported=reported))
 
 
-def _passed(gate: Gate, code: int | None, read: ReportRead | None, known: frozenset[str], before: int | None) -> bool:
+def _has_passed(
+    gate: Gate, code: int | None, read: ReportRead | None, known: frozenset[str], before: int | None
+) -> bool:
     """Exit 0 and nothing fails, or only known failures fail and the exit code is the runner's for failed tests."""
     if read is None:
         return code == 0
@@ -219,7 +211,7 @@ def count(cases: Mapping[str, Case | Outcome], known: Iterable[str]) -> Counts:
     )
 
 
-def _broken(gate: Gate, ran: CommandRun, read: ReportRead | None) -> str:
+def _why_broken(gate: Gate, ran: CommandRun, read: ReportRead | None) -> str:
     """Why the gate could not run at all, or an empty string."""
     ended = ran.exit
     if ended.ended_by in {"wall", "idle"}:
@@ -246,16 +238,13 @@ def _without_tests(run: GateRun, index: TreeIndex) -> GateRun:
     if first is not None:
         broken = f"{CANNOT_COLLECT}: {first.id}: {last_line(first.text)}"
     else:
-        broken = NOTHING_COLLECTED if any(_holds_tests(f) for f in index.files) else NO_TESTS_YET
+        tests = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
+        broken = NOTHING_COLLECTED if any(tests.fullmatch(file) for file in index.files) else NO_TESTS_YET
     return _broken_run(run, broken)
 
 
 def _broken_run(run: GateRun, broken: str) -> GateRun:
-    return msgspec.structs.replace(run, result=msgspec.structs.replace(run.result, passed=False, broken=broken))
-
-
-def _holds_tests(path: str) -> bool:
-    return bool(re.fullmatch(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py", path))
+    return replace(run, result=replace(run.result, passed=False, broken=broken))
 
 
 def _tricks(gate: Gate, ran: CommandRun, read: ReportRead | None, before: int | None) -> tuple[Trick, ...]:
@@ -263,8 +252,12 @@ def _tricks(gate: Gate, ran: CommandRun, read: ReportRead | None, before: int | 
         silent = ran.exit.code == 0 and _UNITTEST.search(gate.command)
         return _unittest_tricks(gate, ran) if silent else ()
     summary = _SUMMARY.findall(ran.text) if runs_pytest(gate.command) else []
+    if read.trouble and ran.exit.code != 0:
+        return ()
+    if read.trouble and runs_pytest(gate.command) and not summary:
+        return (Trick("exit-forced", gate.name, f"the process ended with 0 before its tests did: {read.trouble}"),)
     if read.trouble:
-        return _unreported(gate, read.trouble, summary) if ran.exit.code == 0 else ()
+        return (Trick("report-missing", gate.name, f"exit 0, but {read.trouble}"),)
     if ran.exit.code == 0 and read.failing and before:
         found = f"its report says that {plural(len(read.failing), 'test fails', 'tests fail')}, but the process ended with 0"
         return (Trick("exit-forced", gate.name, f"{found}; on the untouched tree it ended with {before}"),)
@@ -272,12 +265,6 @@ def _tricks(gate: Gate, ran: CommandRun, read: ReportRead | None, before: int | 
     if told and not read.failing:
         return (Trick("report-forged", gate.name, f"the runner said {told[0]}, its report says that nothing failed"),)
     return ()
-
-
-def _unreported(gate: Gate, trouble: str, summary: Sequence[str]) -> tuple[Trick, ...]:
-    if runs_pytest(gate.command) and not summary:
-        return (Trick("exit-forced", gate.name, f"the process ended with 0 before its tests did: {trouble}"),)
-    return (Trick("report-missing", gate.name, f"exit 0, but {trouble}"),)
 
 
 def _unittest_tricks(gate: Gate, ran: CommandRun) -> tuple[Trick, ...]:
@@ -292,9 +279,7 @@ def _unittest_tricks(gate: Gate, ran: CommandRun) -> tuple[Trick, ...]:
 
 def _notes(gate: Gate, *, reported: bool) -> tuple[str, ...]:
     if reported or expects_report(gate.command):
-        several = len(_PYTEST.findall(gate.command)) > 1
-        return (
-            (f"{gate.name} runs pytest more than once; only the tests of the last run are counted",) if several else ()
-        )
+        several = f"{gate.name} runs pytest more than once; only the tests of the last run are counted"
+        return (several,) if len(_PYTEST.findall(gate.command)) > 1 else ()
     alone = f"{gate.name} is judged by its exit code alone: its command writes no report, so tests cannot be counted"
     return (f"{alone}; {junit_hint(gate.command)}",)

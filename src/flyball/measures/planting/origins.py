@@ -61,9 +61,8 @@ def {function}(mark):
     told = [root, {{name: _origin(name) for name in {names!r}}}, _strangers(), _replaced()]
     return " " + _json.dumps(told) + " " + mark
 """
-_decoder = msgspec.json.Decoder(tuple[str, dict[str, str], dict[str, str], dict[str, str]])
+_Told = tuple[str, dict[str, str], dict[str, str], dict[str, str]]
 _TOLD = re.compile(r"([xh][0-9a-f]{16}) (\[.*?\]) \1")
-UNCHECKED = "it could not be checked where the code under test is imported from"
 
 Found = tuple[tuple[Trick, ...], tuple[str, ...]]
 
@@ -95,12 +94,12 @@ def own_packages(files: Iterable[str], tree: Path) -> tuple[str, ...]:
 
 def judge(text: str, gate: str, packages: tuple[str, ...], environments: Iterable[str]) -> Found:
     """What a failure's text says of imports: tricks and remarks. It is written beside the code under test, which may forge it."""
-    unchecked = f"{gate}: {UNCHECKED}"
+    unchecked = f"{gate}: it could not be checked where the code under test is imported from"
     if not packages:
         return (), (f"{unchecked}: no test imports a module of the tree",)
     told = _TOLD.search(text)
     try:
-        root, origins, strangers, replaced = _decoder.decode(told[2]) if told else ("", {}, {}, {})
+        root, origins, strangers, replaced = msgspec.json.decode(told[2], type=_Told) if told else ("", {}, {}, {})
     except (msgspec.DecodeError, RecursionError):
         return (), (unchecked,)
     within = frozenset(environments)

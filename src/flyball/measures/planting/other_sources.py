@@ -1,4 +1,4 @@
-"""Plants failures in sources of JavaScript, TypeScript and Go, found by a scanner that knows strings and comments."""
+"""Plants failures in sources of JavaScript, TypeScript and Go, and has assertions of scripts tell that they are come to."""
 
 import re
 from collections.abc import Iterator
@@ -6,9 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from flyball.measures.planting.script_checks import asserting, wrapper
+from flyball.measures.sources import is_script
 
-_SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
 _CALL = re.compile(r"(?<![\w$])(?:test|it)((?:\s*\.\s*\w+)*)\s*(?=[(`<])")
 _NO_TEST = frozenset(
     "skip todo fixme failing fails describe suite step extend use beforeEach afterEach beforeAll afterAll before after".split()
@@ -16,10 +15,47 @@ _NO_TEST = frozenset(
 _TWICE_CALLED = frozenset({"each", "for", "skipIf", "runIf"})
 """What is called with a table or a condition, and gives what is called with the test."""
 _NAME = re.compile(r"""\s*(["'`])(?P<name>(?:\\.|(?!\1).)*)\1""", re.DOTALL)
-_GO = re.compile(r"^func (?P<name>Test\w*)\((?P<t>\w+) \*testing\.T\) \{[ \t]*$", re.MULTILINE)
-_GO_LINE = re.compile(r"^func (?P<name>Test\w*)\((?P<t>\w+) \*testing\.T\) \{(?=[^\n])", re.MULTILINE)
+_GO = re.compile(r"^func (?P<name>Test\w*)\((?P<t>\w+) \*testing\.T\) \{", re.MULTILINE)
 _REGEX_AFTER = re.compile(r"(?:^|[(,=:\[!&|?{};+\-*%~^<>\n]|\breturn|\btypeof|\bcase)\s*$")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
+_ASSERTING = re.compile(
+    r"(?<![\w$.])(?P<callee>(?:t\.|this\.)?(?:assert|expect|should)(?:\.(?!assertions\b|hasAssertions\b|extend\b)\w+)*)(?=\s*\()"
+)
+_IMPORTED = re.compile(
+    r"""(?:import\s*\{(?P<names>[^}]*)\}\s*from|(?:const|let|var)\s*\{(?P<given>[^}]*)\}\s*=\s*require\s*\()\s*["'](?:node:)?assert(?:/strict)?["']"""
+)
+_MATCHER = re.compile(r"\)\s*(?:\.\s*(?:not|resolves|rejects)\s*)*\.\s*(?P<matcher>to[A-Z]\w*|to(?:\.\w+)+)\s*\(")
+_WRITES = re.compile(r"Snapshot|toHaveScreenshot")
+"""Matchers that keep what they are given."""
+_NEEDS_MORE = re.compile(
+    r"(?:assert|expect)\.(?:any|anything|objectContaining|arrayContaining|stringContaining|stringMatching|closeTo|poll|soft)"
+)
+"""Members that assert nothing by themselves."""
+
+_WRAPPER = """
+;var _flyballNoted{any} = 0;
+function _flyballSeen(check{any}){any} {{ _flyballNoted += 1; return check; }}
+function _flyballPlanted(given{any}, mark{any}, own{any}){any} {{
+  if (typeof given !== "function") return given;
+  if (!mark) return function () {{}};
+  return async function ({this}...rest{many}) {{
+    const since = _flyballNoted;
+    let whole = true;
+    try {{ await given.apply(this, rest); }} catch {{ whole = false; }}
+    let wrong = "";
+    if (whole && own && _flyballNoted === since) wrong = "none of its assertions is run";
+    const probes{any} = {{{probes}}};
+    for (const name of Object.keys(probes)) {{
+      let fails = false;
+      for (const [a, b] of [["x", 0], [0, 0], [null, null], [undefined, "a"]]) {{
+        try {{ await probes[name](a, b); }} catch {{ fails = true; }}
+      }}
+      if (whole && !fails && !wrong) wrong = name + " does not fail when it is asked for something false";
+    }}
+    throw new Error((wrong ? "h" : "x") + mark + " " + wrong);
+  }};
+}}
+"""
 
 
 class DeclaredTest(msgspec.Struct, frozen=True):
@@ -33,21 +69,14 @@ Language = Literal["script", "go", ""]
 
 
 def language(path: str) -> Language:
-    return "go" if path.endswith(".go") else "script" if _SCRIPT.fullmatch(path) else ""
+    return "go" if path.endswith(".go") else "script" if is_script(path) else ""
 
 
 def sites(path: str, text: str) -> tuple[DeclaredTest, ...]:
     """The tests a source declares, in its order."""
     if language(path) == "go":
-        return tuple(
-            DeclaredTest(m["name"], ((m.start(), m.end()),)) for m in sorted(_in_go(text), key=lambda m: m.start())
-        )
+        return tuple(DeclaredTest(found["name"], (found.span(),)) for found in _GO.finditer(text))
     return tuple(_in_script(text))
-
-
-def _in_go(text: str) -> Iterator[re.Match[str]]:
-    yield from _GO.finditer(text)
-    yield from _GO_LINE.finditer(text)
 
 
 def plant(path: str, text: str, marks: dict[DeclaredTest, str], *, plainly: bool = False) -> str:
@@ -58,13 +87,13 @@ def plant(path: str, text: str, marks: dict[DeclaredTest, str], *, plainly: bool
     added: list[tuple[int, int, str]] = []
     script = language(path) == "script"
     solid = _Code(text).solid if script else bytearray()
-    noted = [each for each in asserting(text) if solid[each[0]]] if script and not plainly else []
+    noted = [each for each in _asserting(text) if solid[each[0]]] if script and not plainly else []
     for start, end, _ in noted:
         added += [(start, len(text), "_flyballSeen("), (end, -len(text), ")")]
     for site, mark in marks.items():
         for start, end in site.arguments:
             if language(path) == "go":
-                found = _GO.match(text, start) or _GO_LINE.match(text, start)
+                found = _GO.match(text, start)
                 name = found["t"] if found else "t"
                 added.append(
                     (end, 0, f' defer {name}.Fatal("{mark}");' if mark else f" if {name} != nil {{ return }};")
@@ -80,7 +109,7 @@ def plant(path: str, text: str, marks: dict[DeclaredTest, str], *, plainly: bool
         parts += [text[at:place], new]
         at = place
     planted = "".join((*parts, text[at:]))
-    return planted + wrapper(path, "" if plainly else text) if script else planted
+    return planted + _wrapper(path, "" if plainly else text) if script else planted
 
 
 def _in_script(text: str) -> Iterator[DeclaredTest]:
@@ -126,7 +155,7 @@ class _Code:
         at = depth = 0
         inside: list[tuple[int, int]] = []
         while at < len(self._text):
-            letter, end = self._text[at], _skipped(self._text, at)
+            letter, end = self._text[at], _end_of_words(self._text, at)
             if end is None and (letter == "`" or (letter == "}" and inside and inside[-1][1] == depth)):
                 start = at if letter == "`" else inside.pop()[0]
                 end = _template(self._text, at + 1)
@@ -195,7 +224,7 @@ def _template(text: str, at: int) -> int:
     return len(text)
 
 
-def _skipped(text: str, at: int) -> int | None:
+def _end_of_words(text: str, at: int) -> int | None:
     """The end of the comment, string or regular expression that begins here, if one does."""
     if text.startswith("//", at):
         end = text.find("\n", at)
@@ -210,3 +239,39 @@ def _skipped(text: str, at: int) -> int | None:
         found = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/\w*").match(text, at)
         return found.end() if found else None
     return None
+
+
+def _asserting(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where a source calls what it asserts by: the name it does so with, of which the rest is a member, and the whole."""
+    names = {n for found in _IMPORTED.finditer(text) for n in _names(found["names"] or found["given"])}
+    bare = re.compile(rf"(?<![\w$.])(?P<callee>{'|'.join(map(re.escape, sorted(names)))})(?=\s*\()") if names else None
+    for pattern in (_ASSERTING, bare):
+        for found in pattern.finditer(text) if pattern else ():
+            if not _NEEDS_MORE.match(found["callee"]) and not found["callee"].startswith("should"):
+                yield found.start(), found.start() + len(found["callee"].partition(".")[0]), found["callee"]
+
+
+def _names(listed: str) -> Iterator[str]:
+    for each in listed.split(","):
+        words = re.findall(r"[\w$]+", each)
+        if words and words[0] not in {"AssertionError", "default"}:
+            yield words[-1]
+
+
+def _wrapper(path: str, text: str) -> str:
+    """The functions that planted tests are put in; they ask each check of the source for something false."""
+    typed = re.search(r"\.[cm]?tsx?$", path) is not None
+    words = {"any": ": any", "this": "this: any, ", "many": ": any[]"}
+    words = words if typed else dict.fromkeys(words, "")
+    return _WRAPPER.format(**words, probes=", ".join(_probes(text, typed=typed)))
+
+
+def _probes(text: str, *, typed: bool) -> Iterator[str]:
+    given = "(a: any, b: any)" if typed else "(a, b)"
+    cast = " as any" if typed else ""
+    callees = sorted({callee for _, _, callee in _asserting(text)})
+    for callee in (c for c in callees if not c.startswith("expect") and not c.startswith(("t.", "this."))):
+        yield f'"{callee}": {given} => ({callee}{cast})(a, b)'
+    matchers = {found["matcher"] for found in _MATCHER.finditer(text)} if "expect" in callees else set()
+    for matcher in sorted(each for each in matchers if not _WRITES.search(each)):
+        yield f'"{matcher}": {given} => (expect(a){cast}).{matcher}(b)'

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from types import BuiltinFunctionType
 
 from flyball.measures.planting import planted_support
-from flyball.measures.tampering.weakening import is_check_call
+from flyball.measures.sources import Defined, Function, called_name
+from flyball.measures.tampering.weakening import checks, is_check_call
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 SUPPORT = inspect.getsource(planted_support).partition("# planted from here\n")[2]
 
 _EXPECTS = {"raises": 1, "warns": 1, "deprecated_call": 0, "assertRaises": 1, "assertRaisesRegex": 2, "assertWarns": 1,
@@ -39,8 +39,9 @@ def _last(body: list[ast.stmt]) -> ast.AST | None:
     for node in reversed(body):
         if isinstance(node, ast.Assert) and not _is_failing_branch(node):
             return node
-        if isinstance(node, ast.Expr) and _is_plain_check(node.value):
-            return node.value
+        call = node.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
+        if call and is_check_call(call) and not _is_failing_branch(call) and called_name(call) not in _EXPECTS:
+            return call
         if isinstance(node, _BLOCKS) and not _keeps_failures(node):
             inner = [*node.body, *(node.finalbody if isinstance(node, ast.Try) else ())]
             if found := _last(inner):
@@ -48,23 +49,14 @@ def _last(body: list[ast.stmt]) -> ast.AST | None:
     return None
 
 
-def _is_plain_check(value: ast.expr) -> bool:
-    return (
-        is_check_call(value)
-        and isinstance(value, ast.Call)
-        and not _is_failing_branch(value)
-        and _name(value) not in _EXPECTS
-    )
-
-
 def _keeps_failures(node: ast.stmt) -> bool:
     calls = [item.context_expr for item in node.items] if isinstance(node, ast.With | ast.AsyncWith) else []
-    return any(isinstance(call, ast.Call) and _name(call) in _KEEPS for call in calls)
+    return any(isinstance(call, ast.Call) and called_name(call) in _KEEPS for call in calls)
 
 
 def ending(node: Function, mark: str, defined: frozenset[str]) -> tuple[str, str]:
     """The source that begins a planted test's body and the one that tells, at its end, the mark and what is wrong."""
-    own = [check for check in _checks(node) if not _is_failing_branch(check)]
+    own = [check for check in checks(node) if not _is_failing_branch(check)]
     names = ", ".join(f"{name!r}: {name}" for name in sorted(_builtins_used(node, defined)))
     probes = "".join(f"{probe}, " for probe in dict.fromkeys(_probes(node, has_others=bool(own))))
     return (
@@ -73,19 +65,11 @@ def ending(node: Function, mark: str, defined: frozenset[str]) -> tuple[str, str
     )
 
 
-def _checks(node: ast.AST) -> Iterator[ast.AST]:
-    return (each for each in ast.walk(node) if isinstance(each, ast.Assert) or is_check_call(each))
-
-
 def _is_failing_branch(check: ast.AST) -> bool:
     """Whether coming to a check is itself the failure: `assert False`, `pytest.fail()`."""
     if isinstance(check, ast.Assert):
         return isinstance(check.test, ast.Constant) and not check.test.value
-    return isinstance(check, ast.Call) and _name(check) in {"fail", *_NEVER_FAILS}
-
-
-def _name(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return isinstance(check, ast.Call) and called_name(check) in {"fail", *_NEVER_FAILS}
 
 
 class _Functions(ast.NodeTransformer):
@@ -94,15 +78,12 @@ class _Functions(ast.NodeTransformer):
     def __init__(self, last: frozenset[int]) -> None:
         self._last = last
 
-    def _visit(self, node: Function) -> Function:
+    def visit_FunctionDef(self, node: Function) -> Function:
         node.body = [_Noting(self._last).visit(statement) for statement in node.body]
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Function:
-        return self._visit(node)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Function:
-        return self._visit(node)
+    def visit_AsyncFunctionDef(self, node: Function) -> Function:
+        return self.visit_FunctionDef(node)
 
 
 class _Noting(ast.NodeTransformer):
@@ -113,19 +94,19 @@ class _Noting(ast.NodeTransformer):
         self.generic_visit(node)
         for each in ast.walk(node.test):
             if isinstance(each, ast.Compare) and all(isinstance(op, ast.Eq) for op in each.ops):
-                each.left = _called("compared", each.left)
-                each.comparators = [_called("compared", value) for value in each.comparators]
-        node.test = _called("last" if id(node) in self._last else "seen", node.test)
+                each.left = _call("compared", each.left)
+                each.comparators = [_call("compared", value) for value in each.comparators]
+        node.test = _call("last" if id(node) in self._last else "seen", node.test)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
-        if not is_check_call(node) or _name(node) == "approx":
+        if not is_check_call(node) or called_name(node) == "approx":
             return node
-        return _called("last_call" if id(node) in self._last else "seen", node)
+        return _call("last_call" if id(node) in self._last else "seen", node)
 
 
-def _called(what: str, value: ast.expr) -> ast.Call:
+def _call(what: str, value: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(f"_flyball_{what}", ast.Load()), [value], [])
 
 
@@ -133,37 +114,30 @@ def _probes(node: Function, *, has_others: bool) -> Iterator[str]:
     """How each check of a test can be asked for something false, as source."""
     for each in ast.walk(node):
         if isinstance(each, ast.With | ast.AsyncWith):
-            calls = [item.context_expr for item in each.items]
-            yield from (
-                probe
-                for call in calls
-                if isinstance(call, ast.Call) and _name(call) in _EXPECTS
-                for probe in _expecting(call)
-            )
+            calls = [item.context_expr for item in each.items if isinstance(item.context_expr, ast.Call)]
+            for call in calls:
+                yield from _expecting(call) if called_name(call) in _EXPECTS else ()
         elif isinstance(each, ast.Expr) and isinstance(each.value, ast.Call) and _is_dotted(each.value.func):
-            yield from _asked(each.value, has_others=has_others)
-        elif isinstance(each, ast.Call) and _name(each) == "approx" and _is_dotted(each.func):
+            yield from _probes_of_call(each.value, has_others=has_others)
+        elif isinstance(each, ast.Call) and called_name(each) == "approx" and _is_dotted(each.func):
             yield f"('equals', {ast.unparse(each.func)!r}, lambda: {ast.unparse(each.func)}(1), 0, ())"
 
 
-def _asked(call: ast.Call, *, has_others: bool) -> Iterator[str]:
-    name, text = _name(call), ast.unparse(call.func)
+def _probes_of_call(call: ast.Call, *, has_others: bool) -> Iterator[str]:
+    name, text = called_name(call), ast.unparse(call.func)
+    words = tuple(each.arg for each in call.keywords if each.arg)
     if name in _EXPECTS:
         yield from _expecting(call)
     elif any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
         return
     elif is_check_call(call) and name not in _NEVER_FAILS:
-        yield f"('calls', {text!r}, lambda: {text}, {len(call.args)}, {_words(call)!r})"
+        yield f"('calls', {text!r}, lambda: {text}, {len(call.args)}, {words!r})"
     elif not has_others and name.startswith(_SAYS_CHECK):
-        yield f"('weak', {text!r}, lambda: {text}, {len(call.args)}, {_words(call)!r})"
-
-
-def _words(call: ast.Call) -> tuple[str, ...]:
-    return tuple(each.arg for each in call.keywords if each.arg)
+        yield f"('weak', {text!r}, lambda: {text}, {len(call.args)}, {words!r})"
 
 
 def _expecting(call: ast.Call) -> Iterator[str]:
-    made = ast.Call(call.func, call.args[: _EXPECTS[_name(call)]], [])
+    made = ast.Call(call.func, call.args[: _EXPECTS[called_name(call)]], [])
     if _is_dotted(call.func) and not any(isinstance(each, _BOUND_TO_ITS_PLACE) for each in ast.walk(made)):
         yield f"('expects', {ast.unparse(call.func)!r}, lambda: {ast.unparse(made)}, 0, ())"
 
@@ -179,11 +153,7 @@ def _builtins_used(node: Function, defined: frozenset[str]) -> set[str]:
     names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
     bound = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
     bound |= {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
-    bound |= {each.name for each in ast.walk(node) if isinstance(each, Function | ast.ClassDef)}
-    bound |= {
-        (a.asname or a.name).partition(".")[0]
-        for each in ast.walk(node)
-        if isinstance(each, ast.Import | ast.ImportFrom)
-        for a in each.names
-    }
+    bound |= {each.name for each in ast.walk(node) if isinstance(each, Defined)}
+    imported = [each for each in ast.walk(node) if isinstance(each, ast.alias)]
+    bound |= {(each.asname or each.name).partition(".")[0] for each in imported}
     return ({each.id for each in names} & _BUILTINS) - bound - defined

@@ -8,11 +8,10 @@ from typing import TypeGuard
 
 import msgspec
 
-from flyball.measures.declared import ending_with
 from flyball.measures.gates.junit import Case
 from flyball.measures.planting import other_sources, python_source
 from flyball.measures.planting.python_source import Style
-from flyball.measures.sources import LARGEST, looks_like_test, parse
+from flyball.measures.sources import LARGEST, Function, ending_with, looks_like_test, parse, text_of
 
 Place = tuple[str, str]
 """A file, and the name or number of the test in it."""
@@ -35,13 +34,6 @@ class Target(msgspec.Struct, frozen=True):
         return f"{self.file}::{self.name}" if self.name else self.file
 
 
-class Plan(msgspec.Struct, frozen=True):
-    """The tests to be made to fail, and the files the task changed of which none could be."""
-
-    targets: tuple[Target, ...]
-    unplanted: tuple[str, ...] = ()
-
-
 class Sources:
     """The sources of a tree, read once."""
 
@@ -53,14 +45,10 @@ class Sources:
 
     def read(self, path: str) -> bytes:
         if path not in self._read:
-            self._read[path] = self._bytes(path)
+            file = self._tree / path
+            there = path in self.files and not file.is_symlink() and file.is_file() and file.stat().st_size <= LARGEST
+            self._read[path] = file.read_bytes() if there else b""
         return self._read[path]
-
-    def _bytes(self, path: str) -> bytes:
-        file = self._tree / path
-        if path not in self.files or file.is_symlink() or not file.is_file() or file.stat().st_size > LARGEST:
-            return b""
-        return file.read_bytes()
 
     def module(self, path: str) -> ast.Module | None:
         if path not in self._modules:
@@ -81,44 +69,53 @@ def mark_of(nonce: str, place: Place) -> str:
     return "x" + hashlib.sha256(f"{nonce}\0{place[0]}\0{place[1]}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-def hollow(mark: str) -> str:
+def hollow_mark(mark: str) -> str:
     """The word that a failure carries instead where the test's own assertions were found to be worth nothing."""
     return "h" + mark[1:]
 
 
-def plan_by_report(cases: Mapping[str, Case], changed: Collection[str], sources: Sources) -> Plan:
-    """For a gate whose report says which tests passed, and in which files."""
-    passing: dict[str, dict[str, list[str]]] = {}
-    for case in cases.values():
-        if case.outcome == "passing":
-            name = case.id.partition("[")[0].removeprefix(f"{case.file}::")
-            passing.setdefault(case.file, {}).setdefault(name, []).append(case.id)
+def targets_by_report(
+    cases: Mapping[str, Case], changed: Collection[str], sources: Sources
+) -> tuple[tuple[Target, ...], tuple[str, ...]]:
+    """For a gate whose report says which tests passed and where: those to fail, and changed files of which none can."""
+    passing = _ids_by_test(case for case in cases.values() if case.outcome == "passing")
     found: list[Target] = []
     for file, names in sorted(passing.items()):
         if file.endswith(".py") or not other_sources.language(file):
-            found += _of_file(file, names, sources, old=file not in changed)
-    other = [f for f in sorted(sources.files) if other_sources.language(f) and (looks_like_test(f) or f in passing)]
-    ids = [case.id for case in cases.values() if case.outcome == "passing"] if other else []
-    for file in other:
-        found += _declared(file, ids, sources, old=file not in changed)
+            found += _targets_in_file(file, names, sources, old=file not in changed)
+    ids = [case.id for case in cases.values() if case.outcome == "passing"]
+    for file in _other_test_files(sources, passing):
+        found += _targets_in_other_language(file, ids, sources, old=file not in changed)
     reached = {target.file for target in found}
-    return Plan(tuple(found), tuple(f for f in sorted(passing) if f in changed and f not in reached))
+    return tuple(found), tuple(f for f in sorted(passing) if f in changed and f not in reached)
 
 
 def muted_files(cases: Iterable[Case], sources: Sources) -> dict[str, bytes]:
     """The files of some failing tests, in which these do nothing any more."""
-    failing: dict[str, dict[str, list[str]]] = {}
-    for case in cases:
-        name = case.id.partition("[")[0].removeprefix(f"{case.file}::")
-        failing.setdefault(case.file, {}).setdefault(name, []).append(case.id)
-    targets = [t for file, names in failing.items() for t in _of_file(file, names, sources, old=False)]
+    failing = _ids_by_test(cases)
+    targets = [t for file, names in failing.items() for t in _targets_in_file(file, names, sources, old=False)]
     ids = [i for names in failing.values() for each in names.values() for i in each]
-    scripts = (f for f in sorted(sources.files) if other_sources.language(f) and (looks_like_test(f) or f in failing))
-    targets += [target for file in scripts for target in _declared(file, ids, sources, old=False)]
+    for file in _other_test_files(sources, failing):
+        targets += _targets_in_other_language(file, ids, sources, old=False)
     return planted_files(targets, sources, "", "mute")
 
 
-def _of_file(file: str, names: Mapping[str, list[str]], sources: Sources, *, old: bool) -> list[Target]:
+def _ids_by_test(cases: Iterable[Case]) -> dict[str, dict[str, list[str]]]:
+    """The ids of some tests by their files and by their names without parameters."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for case in cases:
+        name = case.id.partition("[")[0].removeprefix(f"{case.file}::")
+        found.setdefault(case.file, {}).setdefault(name, []).append(case.id)
+    return found
+
+
+def _other_test_files(sources: Sources, reported: Collection[str]) -> list[str]:
+    """The files of other languages that may hold the reported tests: a report need not name the file of a test."""
+    every = (file for file in sorted(sources.files) if other_sources.language(file))
+    return [file for file in every if looks_like_test(file) or file in reported]
+
+
+def _targets_in_file(file: str, names: Mapping[str, list[str]], sources: Sources, *, old: bool) -> list[Target]:
     found: list[Target] = []
     for name, ids in names.items():
         places = _places(file, name, sources)
@@ -143,14 +140,13 @@ def _places(file: str, name: str, sources: Sources) -> tuple[Place, ...]:
         return inside
     if last.isidentifier() and (elsewhere := tuple(sources.defining(last))):
         return elsewhere
-    return ((file, name),) if "::" not in name and python_source.documented(module, name) else ()
+    return ((file, name),) if "::" not in name and python_source.find_documented(module, name) else ()
 
 
-def _declared(file: str, ids: Iterable[str], sources: Sources, *, old: bool) -> list[Target]:
+def _targets_in_other_language(file: str, ids: Iterable[str], sources: Sources, *, old: bool) -> list[Target]:
     """The tests of a source in another language that a report has as passing, each place of one name apart."""
     found: list[Target] = []
-    text = sources.read(file).decode("utf-8", "replace")
-    for number, site in enumerate(other_sources.sites(file, text)):
+    for number, site in enumerate(other_sources.sites(file, text_of(sources.read(file)))):
         wanted = ending_with(site.name)
         reported = tuple(i for i in ids if site.name and wanted.search(i))
         if reported:
@@ -160,7 +156,7 @@ def _declared(file: str, ids: Iterable[str], sources: Sources, *, old: bool) -> 
     return found
 
 
-def plan_by_source(changed: Collection[str], sources: Sources) -> Plan:
+def targets_by_source(changed: Collection[str], sources: Sources) -> tuple[Target, ...]:
     """For a gate that counts nothing: the tests as their sources have them; an old file is stood for by its first one."""
     found: list[Target] = []
     for file in sorted(f for f in sources.files if looks_like_test(f)):
@@ -168,10 +164,10 @@ def plan_by_source(changed: Collection[str], sources: Sources) -> Plan:
         if file.endswith(".py"):
             each = [Target(file, name, ((file, name),), old=old) for name in _tests(sources.module(file))]
         else:
-            written = other_sources.sites(file, sources.read(file).decode("utf-8", "replace"))
+            written = other_sources.sites(file, text_of(sources.read(file)))
             each = [Target(file, s.name, ((file, str(n)),), old=old) for n, s in enumerate(written)]
         found += each[:1] if old else each
-    return Plan(tuple(found))
+    return tuple(found)
 
 
 def _tests(module: ast.Module | None) -> list[str]:
@@ -185,13 +181,11 @@ def _tests(module: ast.Module | None) -> list[str]:
     return found
 
 
-def _is_test(node: ast.stmt) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef]:
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return False
-    return node.name.startswith("test") and not _is_skipped(node)
+def _is_test(node: ast.stmt) -> TypeGuard[Function]:
+    return isinstance(node, Function) and node.name.startswith("test") and not _is_skipped(node)
 
 
-def _is_skipped(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _is_skipped(node: ast.ClassDef | Function) -> bool:
     body = [] if isinstance(node, ast.ClassDef) else node.body
     return any("skip" in ast.unparse(each).lower() for each in (*node.decorator_list, *body))
 
@@ -204,26 +198,22 @@ def planted_files(
     for target in targets:
         for path, name in target.places:
             places.setdefault(path, []).append(name)
-    teller = _teller(places, sources) if telling else ""
+    modules = ((path, sources.module(path)) for path in places if telling and path.endswith(".py"))
+    teller = next((p for p, m in modules if m and set(places[p]) & set(python_source.functions(m))), "")
     written: dict[str, bytes] = {}
     for path, names in places.items():
         marks = {name: mark_of(nonce, (path, name)) if style != "mute" else "" for name in names}
-        planted = _planted(path, sources.read(path), marks, style, telling(path) if telling and path == teller else "")
+        planted = _plant(path, sources.read(path), marks, style, telling(path) if telling and path == teller else "")
         if planted is not None:
             written[path] = planted
     return written
 
 
-def _teller(places: Mapping[str, Collection[str]], sources: Sources) -> str:
-    modules = ((path, sources.module(path)) for path in places if path.endswith(".py"))
-    return next((p for p, m in modules if m and set(places[p]) & set(python_source.functions(m))), "")
-
-
-def _planted(path: str, source: bytes, marks: Mapping[str, str], style: Style, telling: str) -> bytes | None:
+def _plant(path: str, source: bytes, marks: Mapping[str, str], style: Style, telling: str) -> bytes | None:
     if path.endswith(".py"):
         return python_source.plant(source, marks, style, telling)
     if other_sources.language(path):
-        text = source.decode("utf-8", "replace")
+        text = text_of(source)
         sites = other_sources.sites(path, text)
         chosen = {sites[int(number)]: mark for number, mark in marks.items()}
         return other_sources.plant(path, text, chosen, plainly=style != "around").encode()

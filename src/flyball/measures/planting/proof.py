@@ -8,38 +8,39 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from flyball.core.model.measurement import Trick
+from flyball.core.model.measurement import Trick, TrickKind
 from flyball.core.model.task import Gate
 from flyball.core.text.quantities import listed, plural
 from flyball.measures.gates.junit import Case
 from flyball.measures.gates.running import GateRun, runs_pytest
 from flyball.measures.planting import origins
 from flyball.measures.planting.plan import (
-    Plan,
     Sources,
     Target,
-    hollow,
+    hollow_mark,
     mark_of,
-    plan_by_report,
-    plan_by_source,
     planted_files,
+    targets_by_report,
+    targets_by_source,
 )
 from flyball.measures.planting.python_source import Style
+from flyball.measures.sources import text_of
 
 MOST_RUNS = 6
 """Runs of a gate that stops at its first failure, each with what the ones before have not reached."""
 LONGEST_CHOICE = 20_000
-MOST_NAMED = 5
 HOLLOW = "what it asserts is not what its source says"
 MEND = "mend what stands in its way, or ask for a change of the test in protected_changes"
 LARGEST_LOG = 64 * 1024 * 1024
-_CHOOSABLE = re.compile(r"[\w.]+")
 _UNITTEST = re.compile(r"-m unittest\b(?!.*\s(?:-f|--failfast)\b)")
 
 End = Literal["proven", "failing", "green", "absent", "hollow"]
 _TELLING: tuple[End, ...] = ("green", "proven", "hollow", "absent", "failing")
 """Of a test with several cases: one that stays green tells more than others that fail, one that fails more than others not run."""
-Found = tuple[tuple[Trick, ...], tuple[str, ...]]
+_UNSHOWN: tuple[tuple[End, TrickKind, str], ...] = (
+    ("green", "report-forged", "stays green"),
+    ("absent", "canary-missed", "is not in the report"),
+)
 
 
 class PlantedRun(Protocol):
@@ -62,7 +63,7 @@ class PlantingGround(msgspec.Struct, frozen=True):
     baseline: bool = False
 
 
-def prove(gates: Iterable[tuple[Gate, GateRun]], ground: PlantingGround) -> Found:
+def prove(gates: Iterable[tuple[Gate, GateRun]], ground: PlantingGround) -> origins.Found:
     """Tricks and remarks for gates that have just passed on the tree that lies there."""
     ran = tuple(gates)
     tricks: list[Trick] = []
@@ -73,7 +74,7 @@ def prove(gates: Iterable[tuple[Gate, GateRun]], ground: PlantingGround) -> Foun
             tricks += found[0]
             notes += found[1]
     if not any(run.result.counts for _, run in ran) and not ground.baseline:
-        tricks += _uncounted(ran, ground)
+        tricks += _prove_uncounted(ran, ground)
     return tuple(tricks), tuple(notes)
 
 
@@ -85,43 +86,45 @@ class _Counted:
         self._ground = ground
         self._pytest = runs_pytest(gate.command) or "{junit}" not in gate.command
         self._sources = Sources(ground.tree, ground.files)
-        self._plan = plan_by_report(run.cases, ground.changed, self._sources)
+        self._targets, self._unplanted = targets_by_report(run.cases, ground.changed, self._sources)
         self._nonce = ground.nonce()
         self._proven = 0
         self._notes: list[str] = []
         self._said: list[str] = []
 
-    def prove(self) -> Found:
-        name, targets = self._gate.name, self._plan.targets
+    def prove(self) -> origins.Found:
+        name, targets = self._gate.name, self._targets
         if not targets:
             return (), (f"{name}: no failure could be planted in its tests, so its report is believed as it is",)
         packages = origins.own_packages(self._ground.files, self._ground.tree)
-        first = self._run(targets, partial(origins.teller, packages=packages))
-        tricks, remarks = self._origins(first, packages)
-        left = self._left(targets, first)
+        left = self._left_of(targets, self._run(targets, partial(origins.teller, packages=packages)))
+        found: origins.Found = (), ()
+        if any(path.endswith(".py") for target in targets for path, _ in target.places):
+            found = origins.judge("\n".join(self._said), name, packages, self._ground.environments)
         for _ in range(MOST_RUNS):
-            again = self._run(tuple(left), again=_style(left.values())) if left else None
-            if again is None:
+            if not left:
                 break
-            before, left = len(left), self._left(tuple(left), again)
+            # Only where a test fails otherwise may its own body be in the way; one that stays green is to be called first.
+            style: Style = "start" if all(end == "failing" for end in left.values()) else "around"
+            before, left = len(left), self._left_of(tuple(left), self._run(tuple(left), style=style))
             if len(left) == before or "absent" not in left.values():
                 break
-        return (*tricks, *self._judged(left)), (*remarks, *self._remarks(left))
+        return (*found[0], *self._judge(left)), (*found[1], *self._remarks(left))
 
     def _run(
-        self, targets: tuple[Target, ...], telling: Callable[[str], str] | None = None, again: Style = "around"
+        self, targets: tuple[Target, ...], telling: Callable[[str], str] | None = None, style: Style = "around"
     ) -> GateRun:
-        files = planted_files(targets, self._sources, self._nonce, again, telling)
+        files = planted_files(targets, self._sources, self._nonce, style, telling)
         return self._ground.run(self._gate, files, options=self._options(targets if telling else ()))
 
     def _options(self, chosen: tuple[Target, ...]) -> str:
         """Have pytest run the planted tests alone, to their end; without a choice everything."""
         names = sorted({target.name.rpartition("::")[2] for target in chosen})
         choice = " or ".join(names)
-        short = 0 < len(choice) < LONGEST_CHOICE and all(_CHOOSABLE.fullmatch(name) for name in names)
+        short = 0 < len(choice) < LONGEST_CHOICE and all(re.fullmatch(r"[\w.]+", name) for name in names)
         return ("--maxfail=0 " + (f"-k '{choice}'" if short else "")).strip() if self._pytest else ""
 
-    def _left(self, targets: tuple[Target, ...], run: GateRun) -> dict[Target, End]:
+    def _left_of(self, targets: tuple[Target, ...], run: GateRun) -> dict[Target, End]:
         """The targets that a run has not shown to fail by what was planted, each with how it ended instead."""
         self._said += [f"{case.message}\n{case.text}" for case in run.cases.values() if case.outcome == "failing"]
         ended = {target: _end(target, run, self._nonce) for target in targets}
@@ -129,14 +132,7 @@ class _Counted:
         self._proven += len(ended) - len(left)
         return left
 
-    def _origins(self, run: GateRun, packages: tuple[str, ...]) -> Found:
-        python = any(place[0].endswith(".py") for target in self._plan.targets for place in target.places)
-        if not python:
-            return (), ()
-        said = "\n".join(f"{case.message}\n{case.text}" for case in run.cases.values() if case.outcome == "failing")
-        return origins.judge(said, self._gate.name, packages, self._ground.environments)
-
-    def _judged(self, left: Mapping[Target, End]) -> list[Trick]:
+    def _judge(self, left: Mapping[Target, End]) -> list[Trick]:
         """An old file's test that cannot be made to fail on the untouched tree either is nobody's trick."""
         suspected = {target: end for target, end in left.items() if end in {"green", "absent", "hollow"}}
         if self._ground.baseline:
@@ -145,12 +141,12 @@ class _Counted:
             old = tuple(target for target in suspected if target.old)
             base = self._ground.run(self._gate, planted_files(old, self._sources, self._nonce, "around"), on_base=True)
             excused = {target for target in old if _end(target, base, self._nonce) != "proven"}
-            self._notes += [_unshown(self._gate, excused)] if excused else []
+            self._notes += [_remark_on(self._gate, excused)] if excused else []
             suspected = {target: end for target, end in suspected.items() if target not in excused}
-        return _named(self._gate, suspected, self._why)
+        return _tricks_of(self._gate, suspected, self._why)
 
     def _why(self, target: Target) -> str:
-        marks = [hollow(mark_of(self._nonce, place)) for place in target.places]
+        marks = [hollow_mark(mark_of(self._nonce, place)) for place in target.places]
         said = (
             found[1]
             for text in self._said
@@ -163,36 +159,28 @@ class _Counted:
         odd = [target for target, end in left.items() if end == "failing"]
         if self._ground.baseline and self._proven:
             odd = list(left)
-        notes = [*self._notes, *([_unshown(self._gate, odd)] if odd else [])]
-        if self._plan.unplanted:
-            notes.append(f"{self._gate.name}: no failure could be planted in {listed(self._plan.unplanted, 5)}")
+        notes = [*self._notes, *([_remark_on(self._gate, odd)] if odd else [])]
+        if self._unplanted:
+            notes.append(f"{self._gate.name}: no failure could be planted in {listed(self._unplanted, 5)}")
         return notes
 
 
-def _style(ends: Iterable[End]) -> Style:
-    """Only where a test fails otherwise may its own body be in the way; one that stays green is to be called first, as before."""
-    return "start" if all(end == "failing" for end in ends) else "around"
-
-
-def _unshown(gate: Gate, targets: Collection[Target]) -> str:
+def _remark_on(gate: Gate, targets: Collection[Target]) -> str:
     shown = listed(sorted(target.shown for target in targets), 5)
     return f"{gate.name}: {plural(len(targets), 'test')} could not be shown to fail by a planted failure: {shown}"
 
 
-def _named(gate: Gate, suspected: Mapping[Target, End], why: Callable[[Target], str]) -> list[Trick]:
+def _tricks_of(gate: Gate, suspected: Mapping[Target, End], why: Callable[[Target], str]) -> list[Trick]:
     """Tests that do not fail by what was planted, and those that fail by nothing else."""
     found = [
         Trick("report-forged", gate.name, f"{target.shown} cannot fail by itself: {why(target)}; {MEND}")
-        for target in [target for target, end in suspected.items() if end == "hollow"][:MOST_NAMED]
+        for target in [target for target, end in suspected.items() if end == "hollow"][:5]
     ]
-    for end, kind, how in (
-        ("green", "report-forged", "stays green"),
-        ("absent", "canary-missed", "is not in the report"),
-    ):
+    for end, kind, how in _UNSHOWN:
         tests = sorted(target.shown for target, ended in suspected.items() if ended == end)
         if tests:
             what = f"a failure planted in {listed(tests, 5)} {how}"
-            found.append(Trick(kind, gate.name, f"{what}: what is reported is not what these tests do"))  # type: ignore[arg-type]
+            found.append(Trick(kind, gate.name, f"{what}: what is reported is not what these tests do"))
     return found
 
 
@@ -205,7 +193,7 @@ def _end(target: Target, run: GateRun, nonce: str) -> End:
     if not target.file.endswith(".py"):
         if any(_carries(case, marks) for case in run.cases.values()):
             return "proven"
-        if any(_carries(case, {hollow(mark) for mark in marks}) for case in run.cases.values()):
+        if any(_carries(case, {hollow_mark(mark) for mark in marks}) for case in run.cases.values()):
             return "hollow"
     ends = {_case_end(run.cases.get(each), marks, unloaded=unloaded) for each in target.ids}
     return next((end for end in _TELLING if end in ends), "absent")
@@ -218,25 +206,25 @@ def _case_end(case: Case | None, marks: set[str], *, unloaded: bool) -> End:
         return "green"
     if _carries(case, marks):
         return "proven"
-    return "hollow" if _carries(case, {hollow(mark) for mark in marks}) else "failing"
+    return "hollow" if _carries(case, {hollow_mark(mark) for mark in marks}) else "failing"
 
 
 def _carries(case: Case, marks: set[str]) -> bool:
     return case.outcome == "failing" and any(mark in case.message or mark in case.text for mark in marks)
 
 
-def _uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: PlantingGround) -> list[Trick]:
+def _prove_uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: PlantingGround) -> list[Trick]:
     """Where nothing is counted a gate must turn red; which tests fail is known where Python's own runner says so."""
     sources = Sources(ground.tree, ground.files)
-    plan = plan_by_source(ground.changed, sources)
-    if not any(not target.old for target in plan.targets):
+    targets = targets_by_source(ground.changed, sources)
+    if all(target.old for target in targets):
         return []
     nonce = ground.nonce()
     packages = origins.own_packages(ground.files, ground.tree)
-    files = planted_files(plan.targets, sources, nonce, "around", partial(origins.teller, packages=packages))
+    files = planted_files(targets, sources, nonce, "around", partial(origins.teller, packages=packages))
     runs = [(gate, ground.run(gate, files)) for gate, _ in ran]
     if all(run.result.passed for _, run in runs):
-        new = sorted({target.file for target in plan.targets if not target.old})
+        new = sorted({target.file for target in targets if not target.old})
         told = f"failures planted in {listed(new, 5)} do not turn any gate red"
         return [Trick("canary-missed", ran[0][0].name, f"{told}: what passes is not what these tests do")]
     own = [(gate, run) for gate, run in runs if _UNITTEST.search(gate.command) and not run.result.broken]
@@ -245,10 +233,10 @@ def _uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: PlantingGround) ->
     taken = [
         trick
         for gate, run in own
-        for trick in origins.judge(_log(run).decode("utf-8", "replace"), gate.name, packages, ground.environments)[0]
+        for trick in origins.judge(text_of(_log(run)), gate.name, packages, ground.environments)[0]
         if trick.kind == "report-forged"
     ]
-    return [*taken, *(trick for gate, run in own for trick in _unsaid(gate, run, plan, nonce))]
+    return [*taken, *(trick for gate, run in own for trick in _tricks_by_log(gate, run, targets, nonce))]
 
 
 def _log(run: GateRun) -> bytes:
@@ -256,14 +244,15 @@ def _log(run: GateRun) -> bytes:
     return log.read_bytes() if log.is_file() and log.stat().st_size < LARGEST_LOG else b""
 
 
-def _unsaid(gate: Gate, run: GateRun, plan: Plan, nonce: str) -> list[Trick]:
+def _tricks_by_log(gate: Gate, run: GateRun, targets: tuple[Target, ...], nonce: str) -> list[Trick]:
+    """The tests of unittest that a log does not have with their marks, where it has any."""
     said = _log(run)
-    if not any(mark_of(nonce, place).encode() in said for target in plan.targets for place in target.places):
+    if not any(mark_of(nonce, place).encode() in said for target in targets for place in target.places):
         return []
     quiet: dict[Target, End] = {
-        target: "hollow" if any(hollow(mark_of(nonce, p)).encode() in said for p in target.places) else "green"
-        for target in plan.targets
+        target: "hollow" if any(hollow_mark(mark_of(nonce, p)).encode() in said for p in target.places) else "green"
+        for target in targets
         if target.file.endswith(".py") and "::" in target.name and not target.old
         if not any(mark_of(nonce, place).encode() in said for place in target.places)
     }
-    return _named(gate, quiet, lambda _: HOLLOW)
+    return _tricks_of(gate, quiet, lambda _: HOLLOW)

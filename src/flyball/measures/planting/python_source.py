@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from flyball.measures.planting.own_checks import SUPPORT, count_checks, ending
-from flyball.measures.sources import parse
+from flyball.measures.sources import Function, parse
 from flyball.measures.tampering.definitions import definitions
 
 Style = Literal["around", "start", "mute"]
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+TELLING = "_flyball_says"
+"""The name of the function that says what the first failure is to say."""
 Documented = Function | ast.ClassDef | ast.Module
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While)
 
@@ -17,39 +18,32 @@ _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While)
 def functions(module: ast.Module) -> dict[str, list[Function]]:
     """Every function that a module or a class of it defines, by its name with those of the classes around it."""
     found: dict[str, list[Function]] = {}
-    for name, node in _defined(module.body, ()):
+    for name, node in _walk(module.body, ()):
         found.setdefault(name, []).append(node)
     return found
 
 
-def _defined(body: list[ast.stmt], above: tuple[str, ...]) -> Iterator[tuple[str, Function]]:
+def _walk(body: list[ast.stmt], above: tuple[str, ...]) -> Iterator[tuple[str, Function]]:
     for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, Function):
             yield "::".join((*above, node.name)), node
         elif isinstance(node, ast.ClassDef):
-            yield from _defined(node.body, (*above, node.name))
+            yield from _walk(node.body, (*above, node.name))
         elif isinstance(node, _BLOCKS):
-            yield from _defined([*node.body, *getattr(node, "orelse", ())], above)
+            yield from _walk([*node.body, *getattr(node, "orelse", ())], above)
 
 
-def documented(module: ast.Module, dotted: str) -> Documented | None:
+def find_documented(module: ast.Module, dotted: str) -> Documented | None:
     """What a doctest is named after: a module's own dotted name, or that of something defined in it."""
     parts = dotted.split(".")
     for cut in range(1, len(parts)):
-        found = _at(module, parts[cut:])
-        if found is not None and _has_examples(found):
-            return found
+        node: Documented | None = module
+        for part in parts[cut:]:
+            inside = node.body if node else ()
+            node = next((n for n in inside if isinstance(n, ast.ClassDef | Function) and n.name == part), None)
+        if node is not None and _has_examples(node):
+            return node
     return module if _has_examples(module) else None
-
-
-def _at(module: ast.Module, parts: list[str]) -> Documented | None:
-    node: Documented | None = module
-    for part in parts:
-        named = (
-            (n for n in node.body if isinstance(n, ast.ClassDef | Function) and n.name == part) if node else iter(())
-        )
-        node = next(named, None)
-    return node
 
 
 def _has_examples(node: Documented) -> bool:
@@ -95,13 +89,13 @@ def _around(module: ast.Module, every: dict[str, list[Function]], marks: Mapping
 
 def _wrap(node: Function, name: str, told_by: tuple[str, str], *, told: bool) -> None:
     begin, ended = told_by
-    said = (
-        f"_flyball_mark + {TELLING}(_flyball_mark) + ' ' + _flyball_wrong"
-        if told
-        else "_flyball_mark + ' ' + _flyball_wrong"
-    )
+    origin = f" + {TELLING}(_flyball_mark)" if told else ""
+    said = f"_flyball_mark{origin} + ' ' + _flyball_wrong"
     failure = f"raise AssertionError({said})"
-    if own := _own_object(node, name):
+    given = [*node.args.posonlyargs, *node.args.args]
+    static = any("method" in ast.unparse(mark) for mark in node.decorator_list)
+    if "::" in name and given and not static:
+        own = given[0].arg
         # A case of unittest fails by its own assertion: a product may have taken that away, and then it stays green.
         failure = f"if hasattr({own}, 'assertEqual'):\n    {own}.assertEqual(_flyball_mark, None, {said})\nelse:\n    {failure}"
     failure = f"(_flyball_mark, _flyball_wrong) = {ended}\n{failure}"
@@ -111,19 +105,8 @@ def _wrap(node: Function, name: str, told_by: tuple[str, str], *, told: bool) ->
     node.body = [*node.body[:start], *ast.parse(begin).body, planted]
 
 
-def _own_object(node: Function, name: str) -> str:
-    """What a method calls the object it belongs to; nothing for a function."""
-    given = [*node.args.posonlyargs, *node.args.args]
-    static = any("method" in ast.unparse(mark) for mark in node.decorator_list)
-    return given[0].arg if "::" in name and given and not static else ""
-
-
-TELLING = "_flyball_says"
-"""The name of the function that says what the first failure is to say."""
-
-
 def _add_example(module: ast.Module, name: str, mark: str) -> None:
-    node = documented(module, name)
+    node = find_documented(module, name)
     if node and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant):
         text = str(node.body[0].value.value).rstrip()
         node.body[0].value.value = f"{text}\n\n    >>> raise AssertionError({mark!r})\n    "

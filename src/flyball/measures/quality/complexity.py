@@ -13,7 +13,7 @@ import msgspec
 
 from flyball.core.model.measurement import Quality
 from flyball.core.model.task import CodeLimits, Commit
-from flyball.measures.sources import is_code, looks_like_test
+from flyball.measures.sources import is_code, looks_like_test, text_of
 from flyball.measures.tampering.protected import changed_paths
 from flyball.measures.trees import Trees
 
@@ -35,7 +35,6 @@ class Function(msgspec.Struct, frozen=True):
     lines: int
     parameters: int
     start: int
-    end: int
     body: str
 
     @property
@@ -65,30 +64,25 @@ def changed_code(workspace: Trees, base: Commit, candidate: Commit) -> ChangedCo
     for path in changed_paths(workspace, base, candidate):
         if not is_code(path) or looks_like_test(path):
             continue
-        if len(sources) + len(unmeasured) >= MOST_FILES:
-            unmeasured.append(path)
-            continue
-        source = workspace.read_file(candidate, path)
+        too_many = len(sources) + len(unmeasured) >= MOST_FILES
+        source = b"" if too_many else workspace.read_file(candidate, path)
         if source is None:
             continue
-        if len(source) > LARGEST or lizard.get_reader_for(path) is None:
-            unmeasured.append(path)
-            continue
-        text = source.decode("utf-8", "replace")
-        before = (workspace.read_file(base, path) or b"").decode("utf-8", "replace")
-        found, known = _functions(path, text), _functions(path, before)
+        readable = not too_many and len(source) <= LARGEST and lizard.get_reader_for(path) is not None
+        found = _functions(path, text_of(source)) if readable else None
         if found is None:
             unmeasured.append(path)
             continue
-        sources[path], texts[path] = text, before
-        old = {function.body for function in known or ()}
+        sources[path], texts[path] = text_of(source), text_of(workspace.read_file(base, path))
+        known = _functions(path, texts[path]) or ()
+        old = {function.body for function in known}
         every += found
-        earlier += known or ()
+        earlier += known
         changed += [function for function in found if function.body not in old]
     return ChangedCode(sources, tuple(every), tuple(changed), tuple(unmeasured), tuple(earlier), texts)
 
 
-def trouble(workspace: Trees, commit: Commit) -> str:
+def reader_trouble(workspace: Trees, commit: Commit) -> str:
     """Why no product code of a commit can be measured although there is a reader for it, or an empty string.
 
     One file of each language is read: that shows whether the reader works here.
@@ -100,7 +94,7 @@ def trouble(workspace: Trees, commit: Commit) -> str:
             continue
         source = workspace.read_file(commit, path) or b""
         if source.strip() and len(source) <= LARGEST:
-            tried[ending] = path if _functions(path, source.decode("utf-8", "replace")) is None else ""
+            tried[ending] = path if _functions(path, text_of(source)) is None else ""
     failed = [path for path in tried.values() if path]
     return f"its reader fails on {', '.join(failed)}" if failed and len(failed) == len(tried) else ""
 
@@ -109,10 +103,9 @@ def trouble(workspace: Trees, commit: Commit) -> str:
 def _functions(path: str, text: str) -> tuple[Function, ...] | None:
     """A file's functions, None where the library fails on it; most files are the same from one measurement to the next."""
     lines = text.splitlines()
-    analysed: Any = None
     try:
         with redirect_stderr(io.StringIO()):
-            analysed = lizard.analyze_file.analyze_source_code(path, _PASSED_OVER.sub("remark", text))
+            analysed: Any = lizard.analyze_file.analyze_source_code(path, _PASSED_OVER.sub("remark", text))
     except Exception:  # noqa: BLE001 - its readers raise whatever an odd source makes them raise
         return None
     return tuple(
@@ -123,7 +116,6 @@ def _functions(path: str, text: str) -> tuple[Function, ...] | None:
             lines=each.end_line - each.start_line + 1,
             parameters=each.parameter_count,
             start=each.start_line,
-            end=each.end_line,
             body="\n".join(lines[each.start_line - 1 : each.end_line]),
         )
         for each in analysed.function_list
@@ -162,11 +154,11 @@ def excesses(function: Function, code: ChangedCode, limits: CodeLimits) -> dict[
     return {
         name: f"{name} {getattr(function, name)} ({words})"
         for name, (beyond, words) in over.items()
-        if beyond and not _stood(name, function, code)
+        if beyond and not _stood_before(name, function, code)
     }
 
 
-def _stood(number: str, function: Function, code: ChangedCode) -> bool:
+def _stood_before(number: str, function: Function, code: ChangedCode) -> bool:
     """Whether a function of that name was as large before: of several, the largest are held against each other."""
     now, before = (
         sorted((getattr(f, number) for f in each if (f.file, f.name) == (function.file, function.name)), reverse=True)
@@ -178,7 +170,7 @@ def _stood(number: str, function: Function, code: ChangedCode) -> bool:
 
 def duplicated_lines(texts: Iterable[str]) -> int:
     """Lines that stand in a run of equal lines somewhere else, too; blank lines and comments do not count."""
-    seen: dict[tuple[str, ...], tuple[int, int]] = {}
+    seen: set[tuple[str, ...]] = set()
     duplicated: set[tuple[int, int]] = set()
     for number, text in enumerate(texts):
         lines = _solid(text)
@@ -186,8 +178,7 @@ def duplicated_lines(texts: Iterable[str]) -> int:
             window = tuple(lines[at : at + DUPLICATE_LINES])
             if window in seen:
                 duplicated |= {(number, at + step) for step in range(DUPLICATE_LINES)}
-            else:
-                seen[window] = (number, at)
+            seen.add(window)
     return len(duplicated)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from flyball.measures.gates.commands import CommandRun, Commands
+from flyball.measures.gates.commands import Commands
 
 INSTALL = "npm install --global mermaid jsdom"
 PATIENCE_S = 120.0
@@ -58,14 +58,14 @@ class Diagrams:
         return [UNCLOSED if source is None else next(complaints) for source in diagrams]
 
     def _complaints(self, sources: Sequence[str]) -> list[str]:
-        said = self._parsed(sources)
+        said = self._ask_parser(sources)
         if isinstance(said, list) and len(said) == len(sources):
             return [str(complaint) for complaint in said]
         why = f"the npm package {said['missing']} is missing" if isinstance(said, dict) else said
         self.notes = (f"{SUPERFICIAL}, for Mermaid's parser could not be asked ({why}); it comes with: {INSTALL}",)
         return [shape_of(source) for source in sources]
 
-    def _parsed(self, sources: Sequence[str]) -> Any:
+    def _ask_parser(self, sources: Sequence[str]) -> Any:
         """What the parser says, or a sentence why it says nothing."""
         folder = self._commands.fresh_folder("mermaid")
         asked = folder / "diagrams.json"
@@ -78,17 +78,13 @@ class Diagrams:
                 timeout_s=PATIENCE_S,
                 writable=(folder,),
             )
-        return _answer(ran)
-
-
-def _answer(ran: CommandRun) -> Any:
-    if ran.exit.code == 127:
-        return "node is not installed"
-    last = next((line for line in reversed(ran.text.splitlines()) if line.strip()), "it said nothing")
-    try:
-        return json.loads(last) if ran.exit.code == 0 else last[:200]
-    except ValueError:
-        return last[:200]
+        if ran.exit.code == 127:
+            return "node is not installed"
+        last = next((line for line in reversed(ran.text.splitlines()) if line.strip()), "it said nothing")
+        try:
+            return json.loads(last) if ran.exit.code == 0 else last[:200]
+        except ValueError:
+            return last[:200]
 
 
 def shape_of(source: str) -> str:
@@ -107,11 +103,11 @@ def shape_of(source: str) -> str:
         if line.count('"') % 2:
             return f"a quote is not closed: {line[:60]}"
     if kind.split()[0] in {"graph", "flowchart", "classDiagram", "stateDiagram", "stateDiagram-v2", "erDiagram"}:
-        return _unbalanced(lines[1:])
+        return _bracket_complaint(lines[1:])
     return ""
 
 
-def _unbalanced(lines: list[str]) -> str:
+def _bracket_complaint(lines: list[str]) -> str:
     open_ones: list[str] = []
     for line in lines:
         plain = _LABEL.sub("", line)

@@ -7,10 +7,12 @@ from flyball.core.model.measurement import Files
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import Commit
 from flyball.measures.quality.diagrams import Complaints, diagrams_of
+from flyball.measures.sources import text_of
 from flyball.measures.trees import Trees
 
 _DOCUMENT = re.compile(r".*\.(md|rst|adoc)|(?:.*/)?(?:openapi|swagger)[^/]*\.(?:ya?ml|json)", re.IGNORECASE)
 _DECISION = re.compile(r"(?:.*/)?decisions/[^/]+|(?:.*/)?ADR-[^/]*", re.IGNORECASE)
+_CHANGELOG = re.compile(r"(?:changelog|changes|history|news|release[-_]?notes)(?:\.\w+)?")
 
 SHOWN = 20
 LOOKED_AT = 200
@@ -60,7 +62,7 @@ def measure_files(
 
 
 def _diagrams(workspace: Trees, candidate: Commit, path: str) -> list[str | None]:
-    return diagrams_of((workspace.read_file(candidate, path) or b"").decode("utf-8", "replace"))
+    return diagrams_of(text_of(workspace.read_file(candidate, path)))
 
 
 def has_diagrams(workspace: Trees, commit: Commit) -> bool:
@@ -74,8 +76,4 @@ def is_readme(path: str) -> bool:
 
 
 def is_changelog(path: str) -> bool:
-    return bool(
-        re.fullmatch(
-            r"(?:changelog|changes|history|news|release[-_]?notes)(?:\.\w+)?", PurePosixPath(path).name.lower()
-        )
-    )
+    return bool(_CHANGELOG.fullmatch(PurePosixPath(path).name.lower()))

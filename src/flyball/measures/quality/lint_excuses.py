@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import PurePosixPath
 
 import msgspec
@@ -28,10 +28,8 @@ _READ_BY_OTHERS = re.compile(
 )
 """Comments that compilers and people of law read: without them a linter would find what is not there."""
 
-Read = Callable[[str], bytes | None]
 
-
-class Bared(msgspec.Struct, frozen=True):
+class BareTree(msgspec.Struct, frozen=True):
     """How a tree differs once nothing of what was added can keep a linter quiet: paths as the base has them, and new contents."""
 
     paths: dict[str, Commit | None]
@@ -41,7 +39,7 @@ class Bared(msgspec.Struct, frozen=True):
         return bool(self.paths or self.contents)
 
 
-def bared(workspace: Trees, base: Commit, candidate: Commit, without: Collection[str] = ()) -> Bared:
+def bare_tree(workspace: Trees, base: Commit, candidate: Commit, without: Collection[str] = ()) -> BareTree:
     """The changed files with their new comments made unreadable, each letter by letter, and ignore files as they were."""
     before = frozenset(workspace.list_files(base))
     changed = [path for path in changed_paths(workspace, base, candidate) if path not in without]
@@ -53,10 +51,10 @@ def bared(workspace: Trees, base: Commit, candidate: Commit, without: Collection
     contents: dict[str, bytes] = {}
     for path, lexer in sources:
         source = workspace.read_file(candidate, path)
-        masked = _masked(source, lexer, known)
+        masked = _mask_new_comments(source, lexer, known)
         if source is not None and masked is not None and masked != source:
             contents[path] = masked
-    return Bared(paths, contents)
+    return BareTree(paths, contents)
 
 
 def _lexer(path: str) -> Lexer | None:
@@ -79,7 +77,7 @@ def _comments(source: bytes | None, lexer: Lexer) -> Iterator[tuple[int, str]]:
             yield at, value.rstrip("\n")
 
 
-def _masked(source: bytes | None, lexer: Lexer, known: Counter[str]) -> bytes | None:
+def _mask_new_comments(source: bytes | None, lexer: Lexer, known: Counter[str]) -> bytes | None:
     """A source in which comments that the task added have an x for each letter; those that stood before, wherever, are used up."""
     found = list(_comments(source, lexer))
     if not source or not found:
@@ -102,7 +100,3 @@ def _unreadable(comment: str) -> str:
     tail = head + end.start() if end else len(comment)
     lines = re.sub(r"(?m)(^\s*\*(?= |$))|\S", lambda found: found[1] or "x", comment[head:tail])
     return comment[:head] + lines + comment[tail:]
-
-
-def listed_places(bare: Bared) -> Iterable[str]:
-    return (*bare.paths, *bare.contents)

@@ -10,12 +10,10 @@ from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import Check, Quality
 from flyball.core.model.task import Settings
 from flyball.core.text.quantities import listed, plural
-from flyball.measures.quality.complexity import ChangedCode, Function, excesses
+from flyball.measures.quality.complexity import ChangedCode, excesses
 from flyball.measures.quality.documents import is_changelog, is_decision_record, is_readme
 from flyball.measures.quality.lint import LintRun
-from flyball.measures.red.reasons import top_names
-from flyball.measures.red.red import names
-from flyball.measures.sources import looks_like_test, parse, source_tests
+from flyball.measures.sources import Defined, looks_like_test, names_item, parse, source_tests, text_of, top_names
 from flyball.measures.tampering.protected import changed_paths
 from flyball.measures.trees import Trees
 
@@ -57,19 +55,12 @@ class Evidence(msgspec.Struct, frozen=True):
 
 def checks(given: Evidence) -> tuple[Check, ...]:
     """All eleven, in the order of their settings."""
-    return tuple(_check(name, look, given) for name, look in _LOOKS.items())
-
-
-def _check(name: str, look: Callable[[Evidence], Verdict], given: Evidence) -> Check:
-    blocking = name in BLOCKING
-    if getattr(given.settings.qa, name) == "off":
-        return Check(name, "n/a", blocking, "switched off: not verified")
-    verdict, detail = look(given)
-    return Check(name, "n/a" if verdict is None else "pass" if verdict else "fail", blocking, detail)
-
-
-def _tests_pass(given: Evidence) -> Verdict:
-    return given.tests
+    found = []
+    for name, look in _LOOKS.items():
+        off = getattr(given.settings.qa, name) == "off"
+        verdict, detail = (None, "switched off: not verified") if off else look(given)
+        found.append(Check(name, "n/a" if verdict is None else "pass" if verdict else "fail", name in BLOCKING, detail))
+    return tuple(found)
 
 
 def _criteria_covered(given: Evidence) -> Verdict:
@@ -77,7 +68,7 @@ def _criteria_covered(given: Evidence) -> Verdict:
     if not items:
         return None, "the task has no criteria"
     words = list(_words_of_tests(given))
-    uncovered = [item.id for item in items if not any(names(text, item) for text in words)]
+    uncovered = [item.id for item in items if not any(names_item(text, item) for text in words)]
     if len(items) == 1 and words and not given.request.midway:
         uncovered = []
     if uncovered:
@@ -98,7 +89,7 @@ def _words_of_tests(given: Evidence) -> Iterable[str]:
         if path.endswith(".py"):
             yield from (test.words for test in source_tests(source, path) or ())
         else:
-            yield f"{path}\n{_text(source)}"
+            yield f"{path}\n{text_of(source)}"
 
 
 def _lint_clean(given: Evidence) -> Verdict:
@@ -111,13 +102,10 @@ def _complexity(given: Evidence) -> Verdict:
     if not given.code.sources:
         return None, given.quality.unmeasured or "no product code was changed"
     limits = given.settings.code
-    over = [f.where for f in given.code.changed if "complexity" in excesses(f, given.code, limits)]
+    functions = [f for f in given.code.changed if "complexity" in excesses(f, given.code, limits)]
+    over = [f"{f.where} ({f.complexity})" for f in functions]
     if over:
-        numbers = {f.where: f.complexity for f in given.code.changed}
-        return (
-            False,
-            f"complexity must be under {limits.complexity}: {listed([f'{w} ({numbers[w]})' for w in over], 5)}",
-        )
+        return False, f"complexity must be under {limits.complexity}: {listed(over, 5)}"
     return True, f"the worst changed function has {given.quality.complexity_worst}"
 
 
@@ -131,12 +119,11 @@ def _readme(given: Evidence) -> Verdict:
     said = {w for item in given.request.items for w in re.findall(r"[a-z_]{4,}", item.text.lower())}
     words = {word[:_STEM] for word in said if not _COMMON.fullmatch(word)}
     for path in readmes:
-        text = _text(given.workspace.read_file(candidate, path))
-        before = set(_text(given.workspace.read_file(base, path)).splitlines())
+        text = text_of(given.workspace.read_file(candidate, path))
+        before = set(text_of(given.workspace.read_file(base, path)).splitlines())
         added = "\n".join(line for line in text.splitlines() if line not in before).lower()
-        if wanted & set(re.findall(r"\w+", text.lower())) or words & {
-            w[:_STEM] for w in re.findall(r"[a-z_]{4,}", added)
-        }:
+        stems = {word[:_STEM] for word in re.findall(r"[a-z_]{4,}", added)}
+        if wanted & set(re.findall(r"\w+", text.lower())) or words & stems:
             return True, f"{path} mentions it"
     return False, f"{readmes[0]} does not mention the feature: name it there, and what it is for"
 
@@ -145,27 +132,26 @@ def _added_names(given: Evidence) -> set[str]:
     found: set[str] = set()
     for path, text in given.code.sources.items():
         if path.endswith(".py"):
-            before = parse(given.workspace.read_file(given.request.base, path))
             after = parse(text.encode())
-            found |= top_names(after.body if after else []) - top_names(before.body if before else [])
+            found |= top_names(after.body if after else []) - top_names(_before(given, path).body)
         else:
             found |= {function.name.rpartition(".")[2] for function in given.code.changed if function.file == path}
     return {name for name in found if len(name) > 2 and not name.startswith("_")}
 
 
 def _decision_record(given: Evidence) -> Verdict:
-    found = [path for path in _written(given) if is_decision_record(path)]
+    found = [path for path in _written_paths(given) if is_decision_record(path)]
     if found:
         return True, found[0]
     return False, "no decision record (*/decisions/* or ADR-*) was added or changed since the task began"
 
 
 def _changelog(given: Evidence) -> Verdict:
-    found = [path for path in _written(given) if is_changelog(path)]
+    found = [path for path in _written_paths(given) if is_changelog(path)]
     return (True, found[0]) if found else (False, "no changelog was added or changed since the task began")
 
 
-def _written(given: Evidence) -> list[str]:
+def _written_paths(given: Evidence) -> list[str]:
     """Every path added or changed that is there and not empty."""
     return [p for p in given.changed if (given.workspace.read_file(given.request.candidate, p) or b"").strip()]
 
@@ -174,10 +160,8 @@ def _duplication(given: Evidence) -> Verdict:
     if not given.code.sources:
         return None, given.quality.unmeasured or "no product code was changed"
     percent = given.quality.duplication_percent
-    return (
-        percent < DUPLICATION,
-        f"{percent:g} % of the changed files' lines are new duplicates (limit {DUPLICATION:g} %)",
-    )
+    detail = f"{percent:g} % of the changed files' lines are new duplicates (limit {DUPLICATION:g} %)"
+    return percent < DUPLICATION, detail
 
 
 def _naming(given: Evidence) -> Verdict:
@@ -191,11 +175,9 @@ def _naming(given: Evidence) -> Verdict:
         for line, name in _odd_names(module)
         if name not in known
     ]
-    return (
-        (False, f"names that do not follow the language's custom: {listed(odd, 5)}")
-        if odd
-        else (True, "names follow custom")
-    )
+    if odd:
+        return False, f"names that do not follow the language's custom: {listed(odd, 5)}"
+    return True, "names follow custom"
 
 
 def _before(given: Evidence, path: str) -> ast.Module:
@@ -215,36 +197,26 @@ def _api_documentation(given: Evidence) -> Verdict:
     modules = _python(given)
     if not modules:
         return None, "no Python was changed; documentation of other languages is not checked"
-    bare = [f"{path} {name}" for path, module in modules.items() for name in _undocumented(path, module, given)]
-    return (
-        (False, f"public and changed, but without a docstring: {listed(bare, 5)}") if bare else (True, "all documented")
-    )
-
-
-def _undocumented(path: str, module: ast.Module, given: Evidence) -> Iterable[str]:
     touched = {(f.file, f.start) for f in given.code.changed}
-    before = parse(given.workspace.read_file(given.request.base, path))
-    known = top_names(before.body) if before else set()
-    for node in module.body:
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or node.name.startswith("_"):
-            continue
-        changed = (path, node.lineno) in touched or node.name not in known
-        if changed and not ast.get_docstring(node):
-            yield node.name
+    bare = []
+    for path, module in modules.items():
+        known = top_names(_before(given, path).body)
+        public = [n for n in module.body if isinstance(n, Defined) and not n.name.startswith("_")]
+        changed = [n for n in public if (path, n.lineno) in touched or n.name not in known]
+        bare += [f"{path} {node.name}" for node in changed if not ast.get_docstring(node)]
+    if bare:
+        return False, f"public and changed, but without a docstring: {listed(bare, 5)}"
+    return True, "all documented"
 
 
 def _comments(given: Evidence) -> Verdict:
-    complex_ones = [f for f in given.code.changed if f.complexity > COMMENTED_ABOVE]
     if not given.code.sources:
         return None, given.quality.unmeasured or "no product code was changed"
-    bare = [f.where for f in complex_ones if not _explained(f)]
+    complex_ones = [f for f in given.code.changed if f.complexity > COMMENTED_ABOVE]
+    bare = [f.where for f in complex_ones if not re.search(r"#\s*\w|//|/\*|\"\"\"|'''", f.body)]
     if bare:
         return False, f"complexity above {COMMENTED_ABOVE} and not a word of explanation: {listed(bare, 5)}"
     return True, f"{plural(len(complex_ones), 'function')} above {COMMENTED_ABOVE}, all explained"
-
-
-def _explained(function: Function) -> bool:
-    return bool(re.search(r"#\s*\w|//|/\*|\"\"\"|'''", function.body))
 
 
 def _python(given: Evidence) -> dict[str, ast.Module]:
@@ -252,12 +224,8 @@ def _python(given: Evidence) -> dict[str, ast.Module]:
     return {path: module for path, module in read.items() if module is not None}
 
 
-def _text(source: bytes | None) -> str:
-    return (source or b"").decode("utf-8", "replace")
-
-
 _LOOKS: dict[str, Callable[[Evidence], Verdict]] = {
-    "tests_pass": _tests_pass,
+    "tests_pass": lambda given: given.tests,
     "criteria_covered": _criteria_covered,
     "lint_clean": _lint_clean,
     "complexity": _complexity,

@@ -3,12 +3,13 @@
 import ast
 import re
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
 from typing import Literal
 
 from flyball.measures.gates.junit import Case
-from flyball.measures.sources import LARGEST, SCRIPT_ENDINGS, is_code, looks_like_test, parse
+from flyball.measures.sources import LARGEST, SCRIPT_ENDINGS, Function, is_code, looks_like_test, parse, top_names
 
 Reason = Literal["assertion", "missing-name", "error"]
 
@@ -35,8 +36,6 @@ _PLAIN_FAILURE = re.compile(r"^--- FAIL: |^\s*`.*' failed", re.MULTILINE)
 """Go and bats have no assertions: a test fails when it says so, or when one of its commands does."""
 _PANIC = re.compile(r"^panic: |[Ss]yntax error", re.MULTILINE)
 
-Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
 
 class Project:
     """What the product code of a tree defines, read without running it."""
@@ -44,19 +43,13 @@ class Project:
     def __init__(self, tree: Path, files: Iterable[str]) -> None:
         self._tree = tree
         self._files = tuple(f for f in files if is_code(f) and not looks_like_test(f))
-        self._modules: dict[str, ast.Module] | None = None
 
-    @property
+    @cached_property
     def modules(self) -> dict[str, ast.Module]:
         """Syntax trees of the Python product code by path."""
-        if self._modules is None:
-            read = {f: parse((self._tree / f).read_bytes()) for f in self._files if self._is_python(f)}
-            self._modules = {f: module for f, module in read.items() if module is not None}
-        return self._modules
-
-    def _is_python(self, file: str) -> bool:
-        path = self._tree / file
-        return file.endswith(".py") and path.is_file() and not path.is_symlink()
+        paths = {f: self._tree / f for f in self._files if f.endswith(".py")}
+        there = {f: path for f, path in paths.items() if path.is_file() and not path.is_symlink()}
+        return {f: module for f, path in there.items() if (module := parse(path.read_bytes()))}
 
     def text(self, file: str) -> str | None:
         """A file of the tree as text; None where there is none, or no small one."""
@@ -83,33 +76,18 @@ class Project:
     def accepts(self, function: str, keyword: str) -> bool:
         for module in self.modules.values():
             for node in ast.walk(module):
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function:
+                if isinstance(node, Function) and node.name == function:
                     arguments = node.args
                     if keyword in {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}:
                         return True
         return False
 
 
-def top_names(body: Iterable[ast.stmt]) -> set[str]:
-    """The names a module or class body binds."""
-    found: set[str] = set()
-    for node in body:
-        if isinstance(node, Defined):
-            found.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            found |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        elif isinstance(node, ast.If | ast.Try | ast.With):
-            found |= top_names(node.body)
-    return found
-
-
 def reason(case: Case, project: Project) -> tuple[Reason, str]:
     """Why a case failed, and the line that says so."""
     if not case.file.endswith(".py"):
-        return _foreign(case)
-    raised = _raised(case)
+        return _foreign_reason(case)
+    raised = _exception_of(case)
     if raised is None:
         return "error", _one_line(case.message or case.text)
     kind, said = raised
@@ -119,7 +97,7 @@ def reason(case: Case, project: Project) -> tuple[Reason, str]:
     return ("missing-name" if _is_missing(kind.rpartition(".")[2], said, project) else "error"), line
 
 
-def _raised(case: Case) -> tuple[str, str] | None:
+def _exception_of(case: Case) -> tuple[str, str] | None:
     """The exception a case ended with: the message's for a failure, the last `E` line's for an error."""
     lines = [line for line in case.text.splitlines() if line.startswith("E  ")]
     told = [case.message, *lines] if not case.uncollected and not case.message.startswith("failed on") else lines[::-1]
@@ -161,7 +139,7 @@ def _lacks_attribute(said: str, project: Project) -> bool:
     return False
 
 
-def _foreign(case: Case) -> tuple[Reason, str]:
+def _foreign_reason(case: Case) -> tuple[Reason, str]:
     told = f"{case.message}\n{case.text}"
     if _FOREIGN_MISSING.search(told):
         return "missing-name", _one_line(told)

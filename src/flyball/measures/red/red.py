@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from flyball.core.model.measurement import NewTest
 from flyball.core.model.task import Item
-from flyball.core.text.criteria import Criterion, names_criterion
-from flyball.measures.declared import declared_tests, is_reported
 from flyball.measures.gates.junit import Case, Outcome
-from flyball.measures.planting import other_sources
 from flyball.measures.red.reasons import Project, missing_import, reason
-from flyball.measures.sources import SourceTest, parse
+from flyball.measures.sources import SourceTest, declared_tests, is_reported, is_script, named_criteria, parse
 from flyball.measures.tampering.weakening import is_always_true, tests_defined
 
 _HARMLESS = frozenset({"print", "len", "str", "int", "float", "bool", "repr", "list", "dict", "set", "tuple", "range"})
 
 
-def asking_nothing(source: bytes, path: str) -> frozenset[str]:
+def vacuous_tests(source: bytes, path: str) -> frozenset[str]:
     """The ids of a Python file's tests that check nothing."""
     functions = tests_defined(parse(source))
-    return frozenset(f"{path}::{name}" for name, node in functions.items() if not any(map(_asks, _reached(node.body))))
-
-
-def _reached(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    for statement in body:
-        if isinstance(statement, ast.Return):
-            return
-        yield statement
+    reached = {
+        name: takewhile(lambda statement: not isinstance(statement, ast.Return), node.body)
+        for name, node in functions.items()
+    }
+    return frozenset(f"{path}::{name}" for name, body in reached.items() if not any(map(_asks, body)))
 
 
 def _asks(node: ast.AST) -> bool:
@@ -93,9 +87,9 @@ def new_tests(
     *,
     tree: Path,
     files: Iterable[str],
-    items: Iterable[Item],
-    declared: Iterable[SourceTest] = (),
-    text: str = "",
+    items: tuple[Item, ...],
+    declared: Sequence[SourceTest],
+    text: str,
 ) -> tuple[NewTest, ...]:
     """Every test the baseline did not have; a file that could not be loaded counts by the tests in its source.
 
@@ -103,15 +97,13 @@ def new_tests(
     gates that did not pass said.
     """
     project = Project(tree, files)
-    items = tuple(items)
-    declared = tuple(declared)
     sources: dict[str, dict[str, SourceTest]] = {}
     found: list[NewTest] = []
     for case in cases.values():
         if case.file not in sources:
             sources[case.file] = {test.id: test for test in _read(tree, case.file)}
         if case.uncollected:
-            found += _uncollected(case, sources[case.file], baseline, project, items, text)
+            found += _of_unloaded_file(case, sources[case.file], baseline, project, items, text)
         elif case.id not in baseline:
             written = [*sources[case.file].values(), *([] if case.file else declared)]
             found.append(_ran(case, written, project, items))
@@ -124,14 +116,13 @@ def without_vacuous(found: Iterable[NewTest], tree: Path) -> tuple[NewTest, ...]
     """The same tests, of which those that check nothing are said to fail for no reason of their own."""
     tests = tuple(found)
     files = {test.file for test in tests if test.file.endswith(".py") and (tree / test.file).is_file()}
-    vacuous = frozenset(i for file in files for i in asking_nothing((tree / file).read_bytes(), file))
-    return tuple(_weighed(test, vacuous) for test in tests)
-
-
-def _weighed(test: NewTest, vacuous: frozenset[str]) -> NewTest:
-    if test.reason in {"assertion", "missing-name"} and test.id.partition("[")[0] in vacuous:
-        return replace(test, reason="vacuous", detail="it checks nothing")
-    return test
+    vacuous = frozenset(i for file in files for i in vacuous_tests((tree / file).read_bytes(), file))
+    return tuple(
+        replace(test, reason="vacuous", detail="it checks nothing")
+        if test.reason in {"assertion", "missing-name"} and test.id.partition("[")[0] in vacuous
+        else test
+        for test in tests
+    )
 
 
 def _read(tree: Path, file: str) -> tuple[SourceTest, ...]:
@@ -149,9 +140,8 @@ def _unbuilt(
         if file in loaded or file.rpartition("/")[2] not in text or is_reported(test.id, cases):
             continue
         why, detail = reason(Case(test.id, file, "failing", text=text, uncollected=True), project)
-        criteria = tuple(item.id for item in items if names(test.words, item))
         why = why if why == "missing-name" else "error"
-        yield NewTest(test.id, file, "uncollected", why, detail, criteria)
+        yield NewTest(test.id, file, "uncollected", why, detail, named_criteria(test.words, items))
 
 
 def _ran(case: Case, written: Iterable[SourceTest], project: Project, items: tuple[Item, ...]) -> NewTest:
@@ -160,14 +150,14 @@ def _ran(case: Case, written: Iterable[SourceTest], project: Project, items: tup
     if not words:
         alike = () if case.file.endswith(".py") else (t.words for t in written if is_reported(t.id, (case.id,)))
         words = "\n".join((case.id, *alike))
-    criteria = tuple(item.id for item in items if names(words, item))
+    criteria = named_criteria(words, items)
     if case.outcome == "failing":
         why, detail = reason(case, project)
         return NewTest(case.id, case.file, "failing", why, detail, criteria)
     return NewTest(case.id, case.file, "passing" if case.outcome == "passing" else "skipped", criteria=criteria)
 
 
-def _uncollected(
+def _of_unloaded_file(
     case: Case,
     source: Mapping[str, SourceTest],
     baseline: Mapping[str, Outcome],
@@ -180,41 +170,17 @@ def _uncollected(
         # Node's report says only that the file failed; what it printed says why.
         told, line = reason(replace(case, message="", text=text), project)
         why, detail = (told, line) if told == "missing-name" else (why, detail)
-    if why == "error" and (lacking := _lacking(case.file, project)):
+    # Its report may not say what a script that could not be loaded imports from the tree and is not there.
+    script = project.text(case.file) if why == "error" and is_script(case.file) else None
+    if script and (lacking := missing_import(case.file, script, project.text)):
         why, detail = "missing-name", lacking
     known = {identifier.partition("[")[0] for identifier in baseline}
     fresh = [test for test in source.values() if test.id not in known]
-    if not fresh:
-        return (
-            []
-            if case.id in baseline
-            else [NewTest(case.id, case.file, "uncollected", "error", detail, tests_in_source=0)]
-        )
+    if not fresh and case.id not in baseline:
+        return [NewTest(case.id, case.file, "uncollected", "error", detail, tests_in_source=0)]
     return [
-        NewTest(
-            test.id,
-            case.file,
-            "uncollected",
-            why,
-            detail,
-            tuple(item.id for item in items if names(test.words, item)),
-        )
-        for test in fresh
+        NewTest(test.id, case.file, "uncollected", why, detail, named_criteria(test.words, items)) for test in fresh
     ]
-
-
-def _lacking(file: str, project: Project) -> str:
-    """What a script that could not be loaded imports from the tree and is not there; its report may not say."""
-    source = project.text(file) if other_sources.language(file) == "script" else None
-    return missing_import(file, source, project.text) if source else ""
-
-
-def names(words: str, item: Item) -> bool:
-    """Whether a test's own words name an item: by a criterion's number, or by the item's id as it is."""
-    if re.fullmatch(r"AC-[0-9]+", item.id):
-        return names_criterion(words, Criterion(item.id, item.text, 0))
-    spelt = re.sub(r"[^A-Za-z0-9]+", "[-_ ]?", re.escape(item.id).replace("\\", ""))
-    return bool(re.search(rf"(?<![A-Za-z0-9]){spelt}(?![0-9])", words, re.IGNORECASE))
 
 
 def accepted_outcomes(

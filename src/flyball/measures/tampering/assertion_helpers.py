@@ -1,18 +1,17 @@
 """Modules outside the tests that accepted tests assert through: what they are is told from how tests use them."""
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 import msgspec
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.sources import parse
+from flyball.measures.sources import Read, called_name, parse
 from flyball.measures.tampering import checking
-from flyball.measures.tampering.definitions import Definitions, compare, definitions, same, used_by
-from flyball.measures.tampering.modules import ALL, KnownNames, known, names_of
+from flyball.measures.tampering.definitions import Definitions, compare, definitions, is_same, used_by
 
-_EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
+ALL = "*"
 
 
 class Suite(msgspec.Struct, frozen=True):
@@ -24,23 +23,41 @@ class Suite(msgspec.Struct, frozen=True):
     files: frozenset[str]
     tests: frozenset[str]
     written: frozenset[str]
-    read: Callable[[str], bytes | None]
+    read: Read
 
 
-def weakened(path: str, after: bytes | None, suite: Suite, *, rewritable: bool) -> tuple[Trick, ...]:
+class KnownNames(msgspec.Struct, frozen=True):
+    """Under which names a file knows what a module defines: each for one definition, or as attributes of the module."""
+
+    names: dict[str, str]
+    prefixes: frozenset[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.names or self.prefixes)
+
+    def meant(self, node: ast.expr) -> str:
+        """The module's definition that an expression is, or an empty string."""
+        if isinstance(node, ast.Name):
+            return self.names.get(node.id) or (node.id if ALL in self.names else "")
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in self.prefixes:
+            return node.attr
+        return ""
+
+
+def compare_helpers(path: str, after: bytes | None, suite: Suite, *, rewritable: bool) -> tuple[Trick, ...]:
     """What a changed module takes from the tests that assert through it; empty for what is product code.
 
     Reads no other file where the module has no check of its own, or each as before.
     """
     old, new = definitions(parse(suite.read(path))), definitions(parse(after))
-    own = frozenset(name for name, nodes in old.items() if any(_is_own(node) for node in nodes))
+    own = frozenset(name for name, nodes in old.items() if any(checking.is_for_tests(node) for node in nodes))
     hooks = tuple(sorted(name for name in set(new) - set(old) if name.startswith("pytest_")))
-    if not hooks and all(same(name, old, new) for name in used_by(own, old)):
+    if not hooks and all(is_same(name, old, new) for name in used_by(own, old)):
         return ()
-    users = tuple(_knowing(suite.tests - {path}, _names(path, suite), suite))
+    users = tuple(_importers(suite.tests - {path}, _import_names(path, suite), suite))
     if hooks and any(ALL in knows.names for _, _, knows in users):
         return (Trick("report-forged", path, f"a hook of the test runner was added: {hooks[0]}"),)
-    rested = {name for _, module, knows in users for name in _rested(module, knows, own, old)}
+    rested = {name for _, module, knows in users for name in _rested_on(module, knows, own, old)}
     seen = [(module, knows) for user, module, knows in users if user not in suite.written]
     rested -= {name for module, knows in seen for name in _expected_to_fail(module, knows)}
     if not rested or _is_product(path, rested, suite):
@@ -50,19 +67,15 @@ def weakened(path: str, after: bytes | None, suite: Suite, *, rewritable: bool) 
     return tuple(trick for trick in tricks if trick)
 
 
-def _is_own(node: ast.stmt) -> bool:
-    return checking.is_loaded(node) or checking.is_check(node) or checking.is_test_case(node)
-
-
-def _names(path: str, suite: Suite) -> frozenset[str]:
+def _import_names(path: str, suite: Suite) -> frozenset[str]:
     """The module's names, and its package's where that passes on what the module defines."""
     package = str(PurePosixPath(path).with_name("__init__.py"))
-    names = names_of(path, suite.files)
-    passed_on = package != path and package in suite.files and any(_knowing({package}, names, suite))
-    return names | names_of(package, suite.files) if passed_on else names
+    names = _names_of(path, suite.files)
+    passed_on = package != path and package in suite.files and any(_importers({package}, names, suite))
+    return names | _names_of(package, suite.files) if passed_on else names
 
 
-def _knowing(
+def _importers(
     paths: frozenset[str] | set[str], names: frozenset[str], suite: Suite
 ) -> Iterator[tuple[str, ast.Module, KnownNames]]:
     """Those of the files that import the module of these names, parsed, with what they know of it."""
@@ -70,11 +83,11 @@ def _knowing(
     for path in sorted(paths):
         source = suite.read(path) if path.endswith(".py") else None
         module = parse(source) if source and any(word in source for word in words) else None
-        if module and (knows := known(path, module, names)):
+        if module and (knows := _known_names(path, module, names)):
             yield path, module, knows
 
 
-def _rested(module: ast.Module, knows: KnownNames, own: frozenset[str], defined: Definitions) -> Iterator[str]:
+def _rested_on(module: ast.Module, knows: KnownNames, own: frozenset[str], defined: Definitions) -> Iterator[str]:
     """The checks a test file calls for their own sake, the classes its tests inherit, and what the runner finds in it."""
     for node in ast.walk(module):
         if isinstance(node, ast.Expr):
@@ -100,10 +113,7 @@ def _expected_to_fail(module: ast.Module, knows: KnownNames) -> Iterator[str]:
 
 
 def _expects(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    return name in _EXPECTING
+    return isinstance(node, ast.Call) and called_name(node) in {"raises", "assertRaises", "assertRaisesRegex"}
 
 
 def _is_product(path: str, rested: set[str], suite: Suite) -> bool:
@@ -112,6 +122,39 @@ def _is_product(path: str, rested: set[str], suite: Suite) -> bool:
     others = suite.files - suite.tests - suite.written - {path, package}
     return any(
         isinstance(node, ast.Name | ast.Attribute) and knows.meant(node) in rested
-        for _, module, knows in _knowing(others, _names(path, suite), suite)
+        for _, module, knows in _importers(others, _import_names(path, suite), suite)
         for node in ast.walk(module)
     )
+
+
+def _names_of(path: str, files: frozenset[str]) -> frozenset[str]:
+    """The names a module may be imported by; a package that only passes on what its modules hold has them as well."""
+    parts = PurePosixPath(path).with_suffix("").parts
+    parts = parts[:-1] if parts[-1] == "__init__" else parts
+    roots = (at for at in range(len(parts)) if not at or "/".join((*parts[:at], "__init__.py")) not in files)
+    return frozenset(".".join(parts[at:]) for at in roots)
+
+
+def _known_names(path: str, module: ast.Module, names: frozenset[str]) -> KnownNames:
+    """What the file at `path` imports of the module that has those names."""
+    found: dict[str, str] = {}
+    prefixes: set[str] = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            prefixes |= {alias.asname or alias.name for alias in node.names if alias.name in names}
+        elif isinstance(node, ast.ImportFrom):
+            for origin in _origins(path, node):
+                found |= {a.asname or a.name: a.name for a in node.names if origin in names}
+                prefixes |= {a.asname or a.name for a in node.names if f"{origin}.{a.name}".lstrip(".") in names}
+    return KnownNames(found, frozenset(prefixes))
+
+
+def _origins(path: str, node: ast.ImportFrom) -> Iterator[str]:
+    """The module that something is imported from; a relative one by every name it may have."""
+    module = node.module or ""
+    if not node.level:
+        yield module
+        return
+    parts = PurePosixPath(path).parts[: -node.level]
+    for at in range(len(parts) + 1):
+        yield ".".join((*parts[at:], *([module] if module else ())))

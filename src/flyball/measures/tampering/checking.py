@@ -1,19 +1,24 @@
 """Which definitions of a Python module can be there for tests only, told from their own text."""
 
 import ast
-from collections.abc import Iterator
 
-from flyball.measures.tampering.weakening import Function, checks
+from flyball.measures.sources import Function
+from flyball.measures.tampering.weakening import checks
 
 _BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)
 _PLAIN = (ast.Assert, ast.Pass, ast.Raise, ast.Continue, ast.Break, ast.Import, ast.ImportFrom)
+
+
+def is_for_tests(node: ast.stmt) -> bool:
+    """Whether a definition can be there for tests: the runner uses it, or tests may assert through it."""
+    return is_loaded(node) or is_check(node) or is_test_case(node)
 
 
 def is_loaded(node: ast.stmt) -> bool:
     """Whether the runner uses a definition as soon as it finds its name in a test file: a hook, a fixture, a test."""
     if isinstance(node, ast.ClassDef):
         return node.name.startswith("Test") and is_test_case(node)
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    if not isinstance(node, Function):
         return False
     fixture = any("fixture" in ast.unparse(mark) for mark in node.decorator_list)
     return fixture or node.name.startswith("pytest_") or (node.name.startswith("test") and is_check(node))
@@ -23,24 +28,17 @@ def is_test_case(node: ast.stmt) -> bool:
     """Whether a class has tests, or checks that tests which inherit them may call."""
     if not isinstance(node, ast.ClassDef):
         return False
-    return has_tests(node) or any("TestCase" in ast.unparse(base) for base in node.bases) or _has_checks(node)
+    case = has_tests(node) or any("TestCase" in ast.unparse(base) for base in node.bases)
+    return case or any(is_check(each) for each in node.body)
 
 
 def has_tests(node: ast.ClassDef) -> bool:
-    return any(each.name.startswith("test") for each in _methods(node))
-
-
-def _has_checks(node: ast.ClassDef) -> bool:
-    return any(is_check(each) for each in _methods(node))
-
-
-def _methods(node: ast.ClassDef) -> Iterator[Function]:
-    return (each for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+    return any(isinstance(each, Function) and each.name.startswith("test") for each in node.body)
 
 
 def is_check(node: ast.stmt) -> bool:
     """Whether a function does nothing but assert: it gives nothing back and changes nothing but names of its own."""
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or not _asserts(node):
+    if not isinstance(node, Function) or not _asserts(node):
         return False
     own = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
     return all(_only_looks(statement, own) for statement in node.body)
@@ -62,12 +60,9 @@ def _only_looks(node: ast.stmt, own: set[str]) -> bool:
     if isinstance(node, _BLOCKS):
         inside = (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt))
         handled = (each for handler in getattr(node, "handlers", ()) for each in handler.body)
-        return all(_only_looks(each, own) for each in (*inside, *handled)) or _expects_failure(node)
+        around = [item.context_expr for item in node.items] if isinstance(node, ast.With | ast.AsyncWith) else []
+        return all(_only_looks(each, own) for each in (*inside, *handled)) or any(checks(each) for each in around)
     return isinstance(node, _PLAIN)
-
-
-def _expects_failure(node: ast.stmt) -> bool:
-    return isinstance(node, ast.With | ast.AsyncWith) and any(checks(item.context_expr) for item in node.items)
 
 
 def _is_harmless(value: ast.expr, own: set[str]) -> bool:

@@ -20,10 +20,8 @@ def lost_in_a_clone(path: str, candidate: Commit, workspace: Trees) -> Trick | N
         return Trick("wrong-tree", path, f"a symbolic link to {target} leads out of the tree: in a clone it is broken")
     if PurePosixPath(path).name == ".gitattributes":
         content = workspace.read_file(candidate, path) or b""
-        if _NAMELESS.search(content):
-            return Trick(
-                "wrong-tree", path, "working-tree-encoding names no encoding: git cannot check such a tree out"
-            )
+        detail = "working-tree-encoding names no encoding: git cannot check such a tree out"
+        return Trick("wrong-tree", path, detail) if _NAMELESS.search(content) else None
     return None
 
 

@@ -50,14 +50,14 @@ def references(text: str) -> Iterator[Reference]:
             folder = posixpath.join(folder, words[words.index("cd") + 1])
         if words[:1] == ["for"] and words[2:3] == ["in"]:
             loops[words[1]] = tuple(words[3:])
-        for how, what in (*_of_command(words, examined=command.examined), *_fed(command)):
+        for how, what in (*_of_command(words, examined=command.examined), *_read_as_commands(command)):
             yield how, what
             yield from ((how, each) for each in loops.get(what.rpartition("$")[2], ()) if "$" in what)
             if folder and how not in CODE and not what.startswith(("/", "$")):
                 yield how, posixpath.join(folder, what)
 
 
-def _fed(command: ShellCommand) -> Iterator[Reference]:
+def _read_as_commands(command: ShellCommand) -> Iterator[Reference]:
     """The files whose text becomes commands: read by a shell, or printed into one."""
     words = [word.rpartition("/")[2] for word in command.words]
     if any(_TAKES_COMMANDS.fullmatch(word) for word in words):
@@ -95,11 +95,11 @@ def _of_command(words: list[str], *, examined: bool) -> Iterator[Reference]:
     runs = "examines" if examined else "executes"
     yield runs, program
     if _INTERPRETER.fullmatch(name):
-        rest = yield from _interpreted(rest, name, runs)
-    yield from _configured(rest)
+        rest = yield from _of_interpreter(rest, name, runs)
+    yield from _settings_among(rest)
 
 
-def _interpreted(words: list[str], program: str, runs: str) -> Generator[Reference, None, list[str]]:
+def _of_interpreter(words: list[str], program: str, runs: str) -> Generator[Reference, None, list[str]]:
     """The program an interpreter is given, and the rest of the words, which are that program's own."""
     shell = _SHELL.fullmatch(program) is not None
     at = 0
@@ -134,7 +134,7 @@ def _in_code(text: str, program: str) -> Iterator[Reference]:
     yield "python" if program.startswith("py") else "script" if program in {"node", "deno", "bun"} else "other", text
 
 
-def _configured(words: list[str]) -> Iterator[Reference]:
+def _settings_among(words: list[str]) -> Iterator[Reference]:
     before = ""
     for word in words:
         option, _, given = word.partition("=")

@@ -3,6 +3,7 @@
 from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import MAIN
+from flyball.measures.sources import text_of
 from flyball.measures.trees import Trees
 
 _MARKERS = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
@@ -16,15 +17,14 @@ def conflict_markers(request: Measure, workspace: Trees) -> tuple[Trick, ...]:
     changed = [path for status, path in workspace.changed(request.accepted, request.candidate) if status != "D"]
     found = []
     for path in changed[:_MOST_READ]:
-        marked = _marked(workspace.read_file(request.candidate, path) or b"")
-        if marked is not None and _marked(workspace.read_file(request.accepted, path) or b"") is None:
-            number, line = marked
-            told = line.decode("utf-8", "replace")[:60]
-            found.append(Trick("conflict-markers", path, f"line {number} is a conflict marker: {told}"))
+        marker = first_marker(workspace.read_file(request.candidate, path) or b"")
+        if marker is not None and first_marker(workspace.read_file(request.accepted, path) or b"") is None:
+            number, line = marker
+            found.append(Trick("conflict-markers", path, f"line {number} is a conflict marker: {text_of(line)[:60]}"))
     return tuple(found)
 
 
-def _marked(content: bytes) -> tuple[int, bytes] | None:
+def first_marker(content: bytes) -> tuple[int, bytes] | None:
     """The first marker and its line; none in a binary file."""
     if b"\0" in content or not any(marker in content for marker in _MARKERS):
         return None

@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.tampering.weakening import CHANGED, Function, compare_function
+from flyball.measures.sources import Defined, Function
+from flyball.measures.tampering.weakening import CHANGED, compare_function
 
 Definitions = Mapping[str, tuple[ast.stmt, ...]]
 
@@ -13,17 +14,15 @@ def definitions(module: ast.Module | None) -> Definitions:
     """The statements at a module's top that give each name its meaning, in their order."""
     found: dict[str, tuple[ast.stmt, ...]] = {}
     for node in module.body if module else ():
-        for name in dict.fromkeys(_bound(node)):
+        for name in dict.fromkeys(_bound_names(node)):
             found[name] = (*found.get(name, ()), node)
     return found
 
 
-def _bound(node: ast.stmt) -> Iterator[str]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield node.name
-        return
-    for each in ast.walk(node):
-        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+def _bound_names(node: ast.stmt) -> Iterator[str]:
+    inside = [node] if isinstance(node, Defined) else ast.walk(node)
+    for each in inside:
+        if isinstance(each, Defined):
             yield each.name
         elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
             yield each.id
@@ -43,14 +42,14 @@ def used_by(names: Iterable[str], defined: Definitions) -> frozenset[str]:
     return frozenset(found)
 
 
-def same(name: str, old: Definitions, new: Definitions) -> bool:
+def is_same(name: str, old: Definitions, new: Definitions) -> bool:
     """Whether a name still means what it meant."""
     return [ast.dump(each) for each in old[name]] == [ast.dump(each) for each in new.get(name, ())]
 
 
 def compare(path: str, name: str, old: Definitions, new: Definitions, *, rewritable: bool) -> Trick | None:
     """What became of one definition that tests rest on; a `rewritable` one may be changed if it asks for as much."""
-    if same(name, old, new):
+    if is_same(name, old, new):
         return None
     if name not in new:
         return Trick("test-deleted", path, f"{name} is gone")
@@ -67,8 +66,7 @@ def _functions(name: str, defined: Definitions) -> dict[str, Function]:
     found: dict[str, Function] = {}
     for node in defined[name]:
         if isinstance(node, ast.ClassDef):
-            inside = (each for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
-            found |= {f"{name}.{each.name}": each for each in inside}
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found |= {f"{name}.{each.name}": each for each in node.body if isinstance(each, Function)}
+        elif isinstance(node, Function):
             found[name] = node
     return found

@@ -1,14 +1,12 @@
 """What belongs to a gate and what is examined by it: told from where a file lies, what it is called and whether it asserts."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from flyball.core.text.manifests import is_manifest
-from flyball.measures.sources import is_code, parse
+from flyball.measures.sources import Read, is_code, parse
 from flyball.measures.tampering.checking import is_check
-
-Read = Callable[[str], bytes | None]
 
 TOOLS = re.compile(r"(?:.*/)?(?:tools?|scripts?|ci|dev|hack|qa|testing|checks?|gates?|e2e|verification)/.*")
 _WORDS = frozenset(

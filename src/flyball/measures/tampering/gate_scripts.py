@@ -11,18 +11,11 @@ from posixpath import normpath
 
 import msgspec
 
-from flyball.measures.sources import SCRIPT_ENDINGS, imports, looks_like_test
+from flyball.measures.sources import SCRIPT_ENDINGS, Read, imports, looks_like_test, text_of
+from flyball.measures.tampering import gate_parts
 from flyball.measures.tampering.command_reading import CODE, Reference, references
-from flyball.measures.tampering.gate_parts import (
-    TOOLS,
-    Read,
-    is_a_test,
-    is_named_after,
-    is_part,
-    is_product,
-    program_names,
-)
-from flyball.measures.tampering.program_reading import imported, language, started_by
+from flyball.measures.tampering.gate_parts import TOOLS, is_part
+from flyball.measures.tampering.program_reading import TEXTS, imported_files, language, started_by
 from flyball.measures.tampering.sections import is_sectioned
 
 _BUILDERS = {
@@ -51,7 +44,6 @@ _KEYS = re.compile(
     r"""\b(?:setupFiles\w*|globalSetup|globalTeardown|testEnvironment|testRunner|runner|reporters?|transform|resolver|snapshot\w*"""
     r"""|require|import|loader|presets?|plugins|extends|testSequencer|processor|setup)\b["']?\s*[:=]\s*(\[[^\]]*\]|\{[^}]*\}|[^,\n]*)"""
 )
-_TEXTS = re.compile(r"""["'`]([^"'`\n]+)["'`]""")
 _ENDINGS = (*SCRIPT_ENDINGS, ".rb", ".php", ".lua")
 _COMMANDS_OF_TOX = re.compile(r"^(?:commands\w*|set_?env)\s*=((?:.*\n(?:[ \t]+.*\n?)*))", re.MULTILINE)
 
@@ -60,7 +52,7 @@ def is_gate_file(path: str, commands: str, lint: str = "") -> bool:
     """Whether gate commands or the lint command are made of a file by its name, or a builder or a program reads it for them."""
     if path in _gate_files(commands, lint, frozenset({path}), {path: b""}.get):
         return not looks_like_test(path)
-    return is_named_after(path, _programs(f"{commands} ; {lint}", frozenset()))
+    return gate_parts.is_named_after(path, _programs(f"{commands} ; {lint}", frozenset()))
 
 
 class GateMakings(msgspec.Struct, frozen=True):
@@ -80,7 +72,7 @@ def makings(commands: str, files: frozenset[str], read: Read, lint: str = "") ->
     while waiting:
         path = waiting.pop()
         seen.add(path)
-        found, shell = _started_by(path, (read(path) or b"").decode("utf-8", "replace"), files, read, commands)
+        found, shell = _started_by(path, text_of(read(path)), files, read, commands)
         waiting |= found - seen
         programs |= _programs(shell, files)
     kept = frozenset(path for path in seen if not is_sectioned(path) and not looks_like_test(path))
@@ -88,7 +80,7 @@ def makings(commands: str, files: frozenset[str], read: Read, lint: str = "") ->
 
 
 def _programs(text: str, files: frozenset[str]) -> frozenset[str]:
-    return program_names((what for how, what in _references(text) if how in {"executes", "module"}), files)
+    return gate_parts.program_names((what for how, what in _references(text) if how in {"executes", "module"}), files)
 
 
 @lru_cache(maxsize=64)
@@ -99,8 +91,8 @@ def _references(text: str) -> tuple[Reference, ...]:
 
 def _gate_files(commands: str, lint: str, files: frozenset[str], read: Read) -> set[str]:
     every = f"{commands} ; {lint}"
-    found = set(_referred(_references(commands), "", files, read, reports="{junit}" in commands))
-    found |= set(_referred(_references(lint), "", files, read, linter=True))
+    found = set(_files_referred_to(_references(commands), "", files, read, reports="{junit}" in commands))
+    found |= set(_files_referred_to(_references(lint), "", files, read, linter=True))
     patterns = [p for word, each in _BUILDERS.items() if re.search(rf"\b{word}\b", every) for p in each]
     # A file that has the name of a target is up to date, and nothing is run for it.
     for called in map(str.split, _MAKE.findall(every)):
@@ -109,31 +101,25 @@ def _gate_files(commands: str, lint: str, files: frozenset[str], read: Read) -> 
     return found | {path for path in files for p in patterns if fnmatchcase(path.rpartition("/")[2], p)}
 
 
-def _referred(
+def _files_referred_to(
     found: Iterable[Reference], beside: str, files: frozenset[str], read: Read, *, linter: bool = False,
     reports: bool = False, by_test: bool = False,
 ) -> Iterator[str]:  # fmt: skip
     """The files that references lead to and that belong to the gate; what a gate examines is free."""
-    for how, word in _with_code(found):
-        for path in _resolved_word(word, how, beside, files):
+    inner = (each for how, what in found for each in (started_by(what, how) if how in CODE else ((how, what),)))
+    for how, word in inner:
+        for path in _files_of_word(word, how, beside, files):
             if how == "module" and "/" in path and not TOOLS.fullmatch(path):
                 continue
             part = linter or how == "configures" or (how == "loads" and not by_test)
             if how == "executes" and not part:
-                part = reports or not (is_product(path, files, read) or (by_test and not is_part(path, read)))
+                examined = by_test and not is_part(path, read)
+                part = reports or not (examined or gate_parts.is_product(path, files, read))
             if part or is_part(path, read):
                 yield path
 
 
-def _with_code(found: Iterable[Reference]) -> Iterator[Reference]:
-    for how, what in found:
-        if how in CODE:
-            yield from started_by(what, how)
-        else:
-            yield how, what
-
-
-def _resolved_word(word: str, how: str, beside: str, files: frozenset[str]) -> frozenset[str]:
+def _files_of_word(word: str, how: str, beside: str, files: frozenset[str]) -> frozenset[str]:
     meant = _meant(word, how, beside)
     if how != "loads" and (how in {"module", "configures"} or "/" not in word):
         return files & meant
@@ -175,14 +161,15 @@ def _started_by(path: str, text: str, files: frozenset[str], read: Read, command
         lines = _INCLUDED.findall(text) if makefile else ()
         found = set(files) & {each for line in lines for word in line.split() for each in _meant(word, "", folder)}
     started = (*_references(shell), *(started_by(text, kind) if kind else ()))
-    return found | set(_referred(started, folder, files, read, by_test=looks_like_test(path) or is_a_test(path))), shell
+    by_test = looks_like_test(path) or gate_parts.is_a_test(path)
+    return found | set(_files_referred_to(started, folder, files, read, by_test=by_test)), shell
 
 
 def _beside_script(path: str, text: str, folder: str, files: frozenset[str], read: Read) -> Iterator[str]:
     """What a script has loaded: of settings everything, of a program what it only runs, and what asserts for it."""
     settings = _SETTINGS_OF_SCRIPTS.fullmatch(PurePosixPath(path).name) is not None
-    for word, runs in imported(text):
-        for each in _resolved(word, folder, files):
+    for word, runs in imported_files(text):
+        for each in _script_files(word, folder, files):
             near = str(PurePosixPath(each).parent).removeprefix(".") == folder
             if settings or (near and (runs or is_part(each, read))):
                 yield each
@@ -222,12 +209,11 @@ def _package_scripts(text: str, commands: str) -> str:
 def _in_keys(text: str, folder: str, files: frozenset[str]) -> Iterator[str]:
     """The files that settings of a runner have it load."""
     for value in _KEYS.findall(text):
-        for word in _TEXTS.findall(value) or [value.strip(" -")]:
-            yield from (
-                each for each in _resolved(word.replace("<rootDir>", "."), folder, files) if not is_sectioned(each)
-            )
+        for word in TEXTS.findall(value) or [value.strip(" -")]:
+            found = _script_files(word.replace("<rootDir>", "."), folder, files)
+            yield from (each for each in found if not is_sectioned(each))
 
 
-def _resolved(word: str, folder: str, files: frozenset[str]) -> set[str]:
+def _script_files(word: str, folder: str, files: frozenset[str]) -> set[str]:
     place = normpath(f"{folder}/{word}" if folder else word)
     return {f"{place}{end}" for end in _ENDINGS} & files

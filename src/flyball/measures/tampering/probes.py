@@ -1,4 +1,4 @@
-"""Test files that must fail, planted to find out whether a gate that counts nothing runs new test files at all."""
+"""Test files that must fail, planted where a gate counts nothing: to see whether it runs new ones, and scripts to their end."""
 
 import re
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from flyball.measures.sources import looks_like_test
+from flyball.measures.sources import looks_like_test, text_of
 
 MOST = 6
 _NAME = "_flyball_probe"
@@ -17,6 +17,9 @@ _STEM = re.compile(r"(?P<kind>[A-Za-z]*)(?P<rest>.*?)(?P<end>[._-](?:tests?|spec
 _SHELL = re.compile(rb"#!.*\b(?:ba|da|k|z)?sh\b")
 _NOT_TESTS = re.compile(r"README.*|.*\.(?:md|rst|txt|adoc|json|ya?ml|toml|csv|in|out|expected|snap|golden|mk|gitkeep)")
 _SCRIPT = b"#!/bin/sh\necho 'not ok 1 - planted by flyball: this test must fail'\nexit 1\n"
+_END = re.compile(r"\s*exit\b.*")
+_LEAVES = re.compile(r"\bexit(?:\s+0|\s+[\"$]|\s*$)|\bexec\b|\bshunit2\b|\bdone_testing\b", re.MULTILINE)
+_TAIL = "\necho 'not ok 999 - planted by flyball: this test must fail'\nexit 1\n"
 _TEXT = b"planted by flyball: this is no program, so whatever builds or runs it must fail\n"
 FALLBACK = "tests/test_flyball_probe.sh"
 
@@ -29,7 +32,7 @@ class Probe(msgspec.Struct, frozen=True):
     mode: int
 
 
-def is_shell(path: str, source: bytes) -> bool:
+def _is_shell(path: str, source: bytes) -> bool:
     """Whether a file is a script for a shell, by its name or its first line."""
     return path.endswith((".sh", ".bash")) or bool(_SHELL.match(source[:100]))
 
@@ -50,9 +53,30 @@ def probes(files: Iterable[str], tree: Path) -> tuple[Probe, ...]:
         kind, rest, end = (stem["kind"], stem["rest"], stem["end"] or "") if stem else (place.stem, "", "")
         key = (str(place.parent), "" if end else kind, end, place.suffix)
         if key not in found:
-            script = place.suffix == ".t" or is_shell(file, (tree / file).read_bytes()[:100])
+            script = place.suffix == ".t" or _is_shell(file, (tree / file).read_bytes()[:100])
             path = str(place.with_name(f"{kind}{rest}{_NAME}{end}{place.suffix}"))
             found[key] = Probe(path, _SCRIPT if script else _TEXT, (tree / file).stat().st_mode & 0o777)
     # Files named as tests are the likeliest to be found; a runner or a helper beside them is named otherwise.
     likeliest = sorted(found.items(), key=lambda entry: not (entry[0][1] in {"test", "tests"} or entry[0][2]))
     return tuple(probe for _, probe in likeliest[:MOST]) or (Probe(FALLBACK, _SCRIPT, 0o755),)
+
+
+def failing_script(preferred: Iterable[str], tree: Path) -> Probe | None:
+    """The first test script among some files that can only end at its end or with a failure, made to fail there.
+
+    If its gate passes all the same, the test never came to its end.
+    """
+    for path in preferred:
+        file = tree / path
+        if not looks_like_test(path) or file.is_symlink() or not file.is_file():
+            continue
+        source = file.read_bytes()
+        if not _is_shell(path, source):
+            continue
+        lines = text_of(source).rstrip().splitlines()
+        if lines and _END.fullmatch(lines[-1]):
+            lines.pop()
+        body = "\n".join(lines)
+        if not _LEAVES.search(body):
+            return Probe(path, (body + _TAIL).encode(), file.stat().st_mode & 0o777)
+    return None

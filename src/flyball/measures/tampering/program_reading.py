@@ -4,10 +4,9 @@ import ast
 import re
 from collections.abc import Iterator
 
-from flyball.measures.sources import parse
+from flyball.measures.sources import called_name, is_script, parse
 from flyball.measures.tampering.command_reading import Reference, references
 
-SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
 _STARTS = frozenset(
     """run call check_call check_output Popen system popen getoutput getstatusoutput create_subprocess_exec create_subprocess_shell
     execv execve execvp execl execlp spawnv spawnl spawnvp run_path run_module import_module __import__ exec eval compile""".split()
@@ -25,7 +24,7 @@ _STARTED_BY_SCRIPT = re.compile(
 )
 _LOADED = re.compile(r"""\b(?P<how>load|do|dofile|source|require\w*|include\w*)\b[\s(]*["'](?P<path>[^"'\n]+)["']""")
 _SYSTEM = re.compile(r"""\b(?:system|exec|spawn|shell_exec|passthru|qx|os\.execute)\b[\s({]*["']([^"'\n]+)["']""")
-_TEXTS = re.compile(r"""["'`]([^"'`\n]+)["'`]""")
+TEXTS = re.compile(r"""["'`]([^"'`\n]+)["'`]""")
 _SHEBANG = re.compile(r"#!.*?\b(python|node|ruby|perl|php|lua)")
 _OTHER = re.compile(r".*\.(?:rb|pl|pm|t|php|lua|R|tcl)")
 
@@ -34,7 +33,7 @@ def language(path: str, text: str) -> str:
     """The language of a program, by its name or its first line; empty for a shell's and what is none."""
     if path.endswith(".py"):
         return "python"
-    if SCRIPT.fullmatch(path):
+    if is_script(path):
         return "script"
     found = _SHEBANG.match(text)
     if found:
@@ -48,9 +47,9 @@ def started_by(text: str, kind: str) -> Iterator[Reference]:
         yield from _started_by_python(parse(text.encode()))
     elif kind == "script":
         for call in _STARTED_BY_SCRIPT.finditer(text):
-            words = " ".join(_TEXTS.findall(call["given"]))
+            words = " ".join(TEXTS.findall(call["given"]))
             used = bool(re.search(r"=|\breturn\b|\($", call["before"].rpartition(";")[2]))
-            yield from _seen(references(words), used=used)
+            yield from _as_examined(references(words)) if used else references(words)
     else:
         for found in _LOADED.finditer(text):
             yield "examines" if found["how"].startswith(("require", "include")) else "loads", found["path"]
@@ -58,12 +57,12 @@ def started_by(text: str, kind: str) -> Iterator[Reference]:
             yield from references(command)
 
 
-def _seen(found: Iterator[Reference], *, used: bool) -> Iterator[Reference]:
-    for how, what in found:
-        yield "examines" if used and how == "executes" else how, what
+def _as_examined(found: Iterator[Reference]) -> Iterator[Reference]:
+    """The same of a command whose output is used."""
+    return (("examines" if how == "executes" else how, what) for how, what in found)
 
 
-def imported(text: str) -> Iterator[tuple[str, bool]]:
+def imported_files(text: str) -> Iterator[tuple[str, bool]]:
     """The files a script imports, and of each whether that is to run it: it takes nothing from it."""
     for found in _IMPORTED.finditer(text):
         line = text[text.rfind("\n", 0, found.start("path")) + 1 : found.end()]
@@ -74,7 +73,7 @@ def _started_by_python(module: ast.Module | None) -> Iterator[Reference]:
     for node in ast.walk(module) if module else ():
         if not isinstance(node, ast.Call) or not node.args:
             continue
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        name = called_name(node)
         if name not in _STARTS:
             continue
         words = _words(node.args[0])
@@ -83,11 +82,10 @@ def _started_by_python(module: ast.Module | None) -> Iterator[Reference]:
         elif name in _FILES:
             yield from (("loads", word) for word in words)
         else:
-            words += (
-                [word for each in node.args[1:] for word in _words(each)] if name.startswith(("exec", "spawn")) else []
-            )
+            more = node.args[1:] if name.startswith(("exec", "spawn")) else []
+            command = " ".join((*words, *(word for each in more for word in _words(each))))
             used = name in _LOOKED_AT or any(k.arg in {"capture_output", "stdout"} for k in node.keywords)
-            yield from _seen(references(" ".join(words)), used=used)
+            yield from _as_examined(references(command)) if used else references(command)
 
 
 def _words(value: ast.expr) -> list[str]:

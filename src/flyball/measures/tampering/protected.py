@@ -1,7 +1,7 @@
 """Which paths a candidate may not change, what is measured in their place, and what was tried."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import PurePosixPath
@@ -11,17 +11,15 @@ import msgspec
 from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import Commit, Item, Settings
-from flyball.measures.sources import is_test_file, looks_like_test
+from flyball.measures.sources import is_test_file, looks_like_test, text_of
 from flyball.measures.tampering.clones import lost_in_a_clone
 from flyball.measures.tampering.gate_parts import is_named_after
 from flyball.measures.tampering.gate_scripts import is_gate_file, makings
-from flyball.measures.tampering.import_roots import Roots, import_roots, stand_in
 from flyball.measures.tampering.plugins import plugin_files
-from flyball.measures.tampering.reported_files import Held
 from flyball.measures.tampering.sections import is_sectioned, restore
-from flyball.measures.tampering.shadows import shadow
-from flyball.measures.tampering.tests_by_report import UnnamedTests
-from flyball.measures.tampering.weakening import compare, forced
+from flyball.measures.tampering.shadows import Roots, import_roots, shadow, stand_in
+from flyball.measures.tampering.tests_by_report import Held, UnnamedTests
+from flyball.measures.tampering.weakening import compare, find_force
 from flyball.measures.trees import Trees
 
 _CONFIGURATION = re.compile(
@@ -46,8 +44,6 @@ _RUNNER_FOLDERS = (".cargo/", ".mvn/")
 _ENTRY_POINTS = re.compile(r"(.*/)?(setup\.py|[^/]+\.(dist|egg)-info/entry_points\.txt)", re.IGNORECASE)
 _WRITTEN_IN_RED = frozenset({"test-deleted", "test-weakened", "test-skipped", "protected-changed"})
 """Named in RED as ever, but the file stays the candidate's: it may hold new tests as well."""
-
-
 _ASKED = re.compile(
     r"\b(?:re)?(?:writ|add|creat|extend|chang|updat|fix|set up|configur|remov|delet|renam|mov|replac|migrat|split|merg)\w*",
     re.IGNORECASE,
@@ -71,10 +67,14 @@ class Protection(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
     put_back: dict[str, Commit | None] = {}
 
+    @property
+    def doubted(self) -> bool:
+        """Whether a trick was found that is not harmless."""
+        return any(not trick.harmless for trick in self.tricks)
+
 
 def is_ci(path: str) -> bool:
-    name = PurePosixPath(path).name
-    return path.startswith(_CI_FOLDERS) or bool(_CI.fullmatch(name))
+    return path.startswith(_CI_FOLDERS) or bool(_CI.fullmatch(PurePosixPath(path).name))
 
 
 def is_configuration(path: str, settings: Settings) -> bool:
@@ -84,8 +84,9 @@ def is_configuration(path: str, settings: Settings) -> bool:
         return True
     if "__mocks__" in PurePosixPath(path).parts[:-1]:
         return True
-    if any(_matches(path, pattern) for pattern in settings.protected):
-        return True
+    for pattern in settings.protected:
+        if path == pattern or fnmatchcase(path, pattern) or path.startswith(pattern.rstrip("/*") + "/"):
+            return True
     return is_gate_file(path, _gates(settings), settings.lint)
 
 
@@ -95,11 +96,6 @@ def _gates(settings: Settings) -> str:
 
 def _commands(settings: Settings) -> str:
     return f"{_gates(settings)} ; {settings.lint}"
-
-
-def _matches(path: str, pattern: str) -> bool:
-    folder = pattern.rstrip("/*")
-    return path == pattern or fnmatchcase(path, pattern) or path.startswith(folder + "/")
 
 
 def exempt(path: str, items: Iterable[Item]) -> bool:
@@ -173,16 +169,28 @@ def protect(
             released.add(path)
             notes.append(f"{path} is exempt from protection: the task itself names it")
         elif is_sectioned(path):
-            content, named = _sectioned(path, request, settings, workspace)
+            content, changed = _restore_sections(path, request, settings, workspace)
             rewritten.update(content)
-            tricks += named
-        elif found := _guarded(path, request, settings, workspace, sides):
+            tricks += changed
+        elif found := _tricks_of(path, request, settings, workspace, sides):
             tricks += found
             if request.kind != "red" or found[0].kind not in _WRITTEN_IN_RED:
                 overlay[path] = was
             if any(not trick.harmless for trick in found):
                 put_back[path] = was
     return Protection(overlay, rewritten, frozenset(released), tuple(tricks), tuple(notes), put_back)
+
+
+def _restore_sections(
+    path: str, request: Measure, settings: Settings, workspace: Trees
+) -> tuple[dict[str, bytes], tuple[Trick, ...]]:
+    before, after = _versions(path, request, workspace)
+    restored = restore(path, before, after or b"", _commands(settings))
+    if restored is None:
+        return {}, ()
+    detail = f"test sections were changed ({', '.join(restored.changed)})"
+    trick = Trick("test-config-changed", path, _with_first_new_line(detail, before, after))
+    return {path: restored.content}, (trick,)
 
 
 def _is_kept(path: str, folders: tuple[str, ...]) -> bool:
@@ -196,23 +204,24 @@ def _sides(
     candidate = frozenset(workspace.list_files(request.candidate))
     read = partial(workspace.read_file, request.accepted)
     made_of = makings(_gates(settings), accepted, read, settings.lint)
-    scripts = made_of.files
     changed = changed_paths(workspace, request.accepted, request.candidate)
-    loadable = any(path.endswith(".py") for path in changed)
     written = frozenset(changed_paths(workspace, request.base, request.accepted))
-    plugins = plugin_files(_gates(settings), scripts, accepted | candidate, read) if loadable else frozenset[str]()
+    plugins: frozenset[str] = frozenset()
+    if any(path.endswith(".py") for path in changed):
+        plugins = plugin_files(_gates(settings), made_of.files, accepted | candidate, read)
+    modules: frozenset[str] = frozenset()
+    if any(path.casefold().endswith(".py") for path in candidate - accepted):
+        modules = installed(_commands(settings))
     return _Sides(
         accepted,
         candidate,
         written,
         changed,
-        scripts,
+        made_of.files,
         made_of.programs,
-        import_roots(_commands(settings), scripts, read),
+        import_roots(_commands(settings), made_of.files, read),
         plugins,
-        installed(_commands(settings))
-        if any(path.casefold().endswith(".py") for path in candidate - accepted)
-        else frozenset(),
+        modules,
         UnnamedTests(commands=_gates(settings), held=held, files=accepted, plugins=plugins, written=written, read=read),
     )
 
@@ -222,24 +231,20 @@ def changed_paths(workspace: Trees, old: Commit, new: Commit) -> tuple[str, ...]
     return tuple(sorted({path for _, path in workspace.changed(old, new)})) if old != new else ()
 
 
-def _guarded(path: str, request: Measure, settings: Settings, workspace: Trees, sides: _Sides) -> tuple[Trick, ...]:
+def _tricks_of(path: str, request: Measure, settings: Settings, workspace: Trees, sides: _Sides) -> tuple[Trick, ...]:
     """The tricks of one changed path; empty when the path is not protected."""
-    if is_configuration(path, settings) or _is_gates_own(path, sides) or _is_plugin(path, sides):
-        before, after = _versions(path, request, workspace)
-        return (_configuration(path, before, after),)
+    gates_own = path in sides.scripts or is_named_after(path, sides.programs)
+    if gates_own or is_configuration(path, settings) or _is_plugin(path, sides):
+        return (_configuration_trick(path, *_versions(path, request, workspace)),)
     if _ENTRY_POINTS.fullmatch(path):
         before, after = _versions(path, request, workspace)
         if b"pytest11" in (after or b"") and b"pytest11" not in (before or b""):
             return (Trick("test-config-changed", path, "it now registers a plugin of the test runner"),)
     if path not in sides.accepted:
-        return _smuggled(path, settings, sides)
+        return _tricks_of_new_file(path, settings, sides)
     before, after = _versions(path, request, workspace)
-    compared = compare if is_test_file(path, before, after) else sides.unnamed.compared
-    return compared(path, before, after, rewritable=request.kind == "red", tests_may_grow=request.tests_may_grow)
-
-
-def _is_gates_own(path: str, sides: _Sides) -> bool:
-    return path in sides.scripts or is_named_after(path, sides.programs)
+    comparison = compare if is_test_file(path, before, after) else sides.unnamed.compare
+    return comparison(path, before, after, rewritable=request.kind == "red", tests_may_grow=request.tests_may_grow)
 
 
 def _is_plugin(path: str, sides: _Sides) -> bool:
@@ -251,46 +256,27 @@ def _versions(path: str, request: Measure, workspace: Trees) -> tuple[bytes | No
     return workspace.read_file(request.accepted, path), workspace.read_file(request.candidate, path)
 
 
-def _smuggled(path: str, settings: Settings, sides: _Sides) -> tuple[Trick, ...]:
+def _tricks_of_new_file(path: str, settings: Settings, sides: _Sides) -> tuple[Trick, ...]:
     """What a new file pretends to be, if anything."""
     if any(part in settings.environment_folders for part in PurePosixPath(path).parts[:-1]):
         return (Trick("environment-changed", path, "a new file lies inside a folder of installed dependencies"),)
-    found = shadow(path, sides.accepted, sides.candidate, sides.installed) or stand_in(
-        path, sides.roots, sides.accepted
-    )
+    found = shadow(path, sides.accepted, sides.candidate, sides.installed)
+    found = found or stand_in(path, sides.roots, sides.accepted)
     return (found,) if found else ()
 
 
-def _configuration(path: str, before: bytes | None, after: bytes | None) -> Trick:
-    if found := forced(path, before, after):
+def _configuration_trick(path: str, before: bytes | None, after: bytes | None) -> Trick:
+    if found := find_force(path, before, after):
         return found
     how = "added" if before is None else "deleted" if after is None else "changed"
-    line = _first_new_line(before, after)
-    told = f"test or CI configuration was {how}" + (f": {line}" if line else "")
-    return Trick("test-config-changed", path, f"{told}; {_instead(path)}")
-
-
-def _instead(path: str) -> str:
+    told = _with_first_new_line(f"test or CI configuration was {how}", before, after)
     fixtures = PurePosixPath(path).name == "conftest.py"
     better = "put fixtures into the test file that needs them" if fixtures else "leave it as it was"
-    return f"{better}, or ask for the change in protected_changes"
+    return Trick("test-config-changed", path, f"{told}; {better}, or ask for the change in protected_changes")
 
 
-def _first_new_line(before: bytes | None, after: bytes | None) -> str:
-    old = set((before or b"").decode("utf-8", "replace").splitlines())
-    new = (after or b"").decode("utf-8", "replace").splitlines()
-    return next((line.strip()[:120] for line in new if line not in old and line.strip()), "")
-
-
-def _sectioned(
-    path: str, request: Measure, settings: Settings, workspace: Trees
-) -> tuple[Mapping[str, bytes], tuple[Trick, ...]]:
-    candidate = workspace.read_file(request.candidate, path)
-    accepted = workspace.read_file(request.accepted, path)
-    found = restore(path, accepted, candidate or b"", _commands(settings))
-    if found is None:
-        return {}, ()
-    where = ", ".join(found.changed)
-    line = _first_new_line(accepted, candidate)
-    detail = f"test sections were changed ({where})" + (f": {line}" if line else "")
-    return {path: found.content}, (Trick("test-config-changed", path, detail),)
+def _with_first_new_line(told: str, before: bytes | None, after: bytes | None) -> str:
+    old = set(text_of(before).splitlines())
+    new = (line.strip()[:120] for line in text_of(after).splitlines() if line not in old and line.strip())
+    line = next(new, "")
+    return f"{told}: {line}" if line else told

@@ -4,13 +4,14 @@ import json
 import re
 import tomllib
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import PurePosixPath
 from posixpath import normpath
 from typing import Any
 
 import msgspec
 
-from flyball.measures.sources import looks_like_test
+from flyball.measures.sources import looks_like_test, text_of
 
 SECTIONED = frozenset({"pyproject.toml", "package.json", "setup.cfg", "tox.ini", "deno.json"})
 
@@ -56,8 +57,7 @@ def restore(path: str, accepted: bytes | None, candidate: bytes, commands: str) 
     name = PurePosixPath(path).name
     kind: Callable[[str, str, str], tuple[str, tuple[str, ...]]]
     kind = _toml if name.endswith(".toml") else _json if name.endswith(".json") else _ini
-    before = (accepted or b"").decode("utf-8", "replace")
-    after = candidate.decode("utf-8", "replace")
+    before, after = text_of(accepted), text_of(candidate)
     try:
         content, changed = kind(before, after, commands)
     except RecursionError:
@@ -78,10 +78,8 @@ def _toml(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]
     changed = tuple(name for name in names if _at(old, name) != _at(new, name))
     if not changed:
         return after, ()
-    merged = (
-        _blocks(after, _TOML_HEADER, changed, keep=False) + "\n" + _blocks(before, _TOML_HEADER, changed, keep=True)
-    )
-    return merged if _has(merged, old, new, changed) else before, changed
+    merged = _toml_tables(after, changed, keep=False) + "\n" + _toml_tables(before, changed, keep=True)
+    return merged if _is_merge(merged, old, new, changed) else before, changed
 
 
 def _at(table: Any, dotted: str) -> Any:
@@ -90,7 +88,7 @@ def _at(table: Any, dotted: str) -> Any:
     return table
 
 
-def _has(merged: str, old: dict[str, Any], new: dict[str, Any], changed: tuple[str, ...]) -> bool:
+def _is_merge(merged: str, old: dict[str, Any], new: dict[str, Any], changed: tuple[str, ...]) -> bool:
     try:
         found = tomllib.loads(merged)
     except tomllib.TOMLDecodeError:
@@ -98,23 +96,33 @@ def _has(merged: str, old: dict[str, Any], new: dict[str, Any], changed: tuple[s
     return found.get("project") == new.get("project") and all(_at(found, n) == _at(old, n) for n in changed)
 
 
-def _blocks(text: str, header: re.Pattern[str], names: tuple[str, ...], *, keep: bool) -> str:
-    """The text's sections that are (`keep`) or are not among `names`; what stands before the first is in none."""
-    starts = [*header.finditer(text)]
-    kept = [] if keep else [text[: starts[0].start()] if starts else text]
-    for at, start in enumerate(starts):
-        end = starts[at + 1].start() if at + 1 < len(starts) else len(text)
-        title = re.sub(r"[\"'\s]", "", start[1])
+def _toml_tables(text: str, names: tuple[str, ...], *, keep: bool) -> str:
+    """The text's tables that are (`keep`) or are not among `names`; what stands before the first is in none."""
+    first, *tables = _cut(text, _TOML_HEADER)
+    kept = [] if keep else [first[1]]
+    for header, table in tables:
+        title = re.sub(r"[\"'\s]", "", header)
         if any(title == n or title.startswith(n + ".") for n in names) is keep:
-            kept.append(text[start.start() : end])
-    return "".join(part if part.endswith("\n") else part + "\n" for part in kept if part)
+            kept.append(table)
+    return _put_together(kept)
+
+
+def _cut(text: str, header: re.Pattern[str]) -> list[tuple[str, str]]:
+    """The parts of a text, each with the title in its header; the first is what stands before any header."""
+    starts = [*header.finditer(text)]
+    places = [0, *(start.start() for start in starts), len(text)]
+    titles = ["", *(start[1] for start in starts)]
+    return [(title, text[begin:end]) for title, (begin, end) in zip(titles, pairwise(places), strict=True)]
+
+
+def _put_together(parts: list[str]) -> str:
+    return "".join(part if part.endswith("\n") else part + "\n" for part in parts if part)
 
 
 def _json(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]:
-    old, new = _object(before), _object(after)
+    old, new = _object(before) or {}, _object(after)
     if new is None:
         return before, ("the whole file, which is no longer valid JSON, or nested too deeply",)
-    old = old or {}
     if not isinstance(new.get("scripts") or {}, dict):
         return before, ("the whole file, whose scripts are no object",)
     keys = [key for key in _JSON_KEYS if old.get(key) != new.get(key)]
@@ -130,11 +138,8 @@ def _json(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]
         new["scripts"] = now
     if names:
         new["imports"] = {**(new.get("imports") or {}), **{name: old["imports"][name] for name in names}}
-    return json.dumps(new, indent=2) + "\n", (
-        *keys,
-        *(f"scripts.{s}" for s in scripts),
-        *(f"imports.{n}" for n in names),
-    )
+    changed = (*keys, *(f"scripts.{s}" for s in scripts), *(f"imports.{n}" for n in names))
+    return json.dumps(new, indent=2) + "\n", changed
 
 
 def _names_of_support(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
@@ -172,9 +177,8 @@ def _put(table: dict[str, Any], key: str, value: Any) -> None:
 
 
 def _is_test_script(name: str, commands: str) -> bool:
-    return bool(re.fullmatch(r"(pre|post)?test(:.*)?", name)) or bool(
-        re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", commands)
-    )
+    named = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", commands)
+    return named is not None or re.fullmatch(r"(pre|post)?test(:.*)?", name) is not None
 
 
 def _ini(before: str, after: str, _commands: str) -> tuple[str, tuple[str, ...]]:
@@ -186,7 +190,7 @@ def _ini(before: str, after: str, _commands: str) -> tuple[str, tuple[str, ...]]
         return after, ()
     kept = [text for title, text in new.items() if title not in changed]
     kept += [text for title, text in old.items() if title in changed]
-    return "".join(part if part.endswith("\n") else part + "\n" for part in kept if part), changed
+    return _put_together(kept), changed
 
 
 def _is_test_section(title: str, old: dict[str, str], new: dict[str, str]) -> bool:
@@ -196,11 +200,9 @@ def _is_test_section(title: str, old: dict[str, str], new: dict[str, str]) -> bo
 
 
 def _ini_sections(text: str) -> dict[str, str]:
-    starts = [*_INI_HEADER.finditer(text)]
-    found = {"": text[: starts[0].start()] if starts else text}
-    for at, start in enumerate(starts):
-        end = starts[at + 1].start() if at + 1 < len(starts) else len(text)
-        found[start[1].strip()] = found.get(start[1].strip(), "") + text[start.start() : end]
+    found: dict[str, str] = {}
+    for header, section in _cut(text, _INI_HEADER):
+        found[header.strip()] = found.get(header.strip(), "") + section
     return found
 
 

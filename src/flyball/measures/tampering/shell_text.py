@@ -57,25 +57,25 @@ class _Reader:
             if letter == closing:
                 self._at += 1
                 break
-            if letter == "#" and not now.begun:
+            if letter == "#" and now.word is None:
                 self._at = self._find("\n")
-            elif (moved := _REDIRECTION.match(self._text, self._at)) and (not now.begun or letter in "<>&"):
+            elif (moved := _REDIRECTION.match(self._text, self._at)) and (now.word is None or letter in "<>&"):
                 self._redirect(moved[0], moved.end(), now)
             elif operator := _OPERATOR.match(self._text, self._at):
                 self._at = operator.end()
                 if operator[0] in {"|", "|&"}:
                     pipeline.append(_Draft())
                 else:
-                    found += _piped(pipeline)
+                    found += _end_pipeline(pipeline)
                     pipeline = [_Draft()]
             elif letter in "()":
                 self._at += 1
-                found += _piped(pipeline)
+                found += _end_pipeline(pipeline)
                 pipeline = [_Draft()]
                 found += self.read(")", depth + 1) if letter == "(" and depth < DEEPEST else []
             else:
                 self._letter(letter, now, depth)
-        return found + _piped(pipeline)
+        return found + _end_pipeline(pipeline)
 
     def _letter(self, letter: str, now: "_Draft", depth: int) -> None:
         if letter.isspace():
@@ -89,25 +89,25 @@ class _Reader:
             now.add(self._text[self._at + 1 : end])
             self._at = end + 1
         elif letter == '"':
-            self._quoted(now, depth)
-        elif not self._substituted(now, depth):
+            self._read_quotes(now, depth)
+        elif not self._read_substitution(now, depth):
             plain = _PLAIN.match(self._text, self._at)
             now.add(plain[0] if plain else letter)
             self._at = plain.end() if plain else self._at + 1
 
-    def _quoted(self, now: "_Draft", depth: int) -> None:
+    def _read_quotes(self, now: "_Draft", depth: int) -> None:
         self._at += 1
         now.add("")
         while self._at < len(self._text) and self._text[self._at] != '"':
             if self._text[self._at] == "\\":
                 now.add(self._text[self._at + 1 : self._at + 2])
                 self._at += 2
-            elif not self._substituted(now, depth):
+            elif not self._read_substitution(now, depth):
                 now.add(self._text[self._at])
                 self._at += 1
         self._at += 1
 
-    def _substituted(self, now: "_Draft", depth: int) -> bool:
+    def _read_substitution(self, now: "_Draft", depth: int) -> bool:
         """Take in a command whose output stands here, if one does; in its place stands a variable."""
         opened = next((o for o in ("$(", "`") if self._text.startswith(o, self._at)), "")
         if not opened or depth >= DEEPEST:
@@ -146,10 +146,6 @@ class _Draft:
         self.sources: list[str] = []
         self.examined = False
 
-    @property
-    def begun(self) -> bool:
-        return self.word is not None
-
     def add(self, text: str) -> None:
         self.word = (self.word or "") + text
 
@@ -164,7 +160,7 @@ def _looks(draft: _Draft) -> bool:
     return draft.words[:1] not in ([], ["tee"], ["cat"], ["ts"], ["tail"], ["head"], ["less"], ["more"])
 
 
-def _piped(pipeline: list[_Draft]) -> list[ShellCommand]:
+def _end_pipeline(pipeline: list[_Draft]) -> list[ShellCommand]:
     for each in pipeline:
         each.end()
     return [

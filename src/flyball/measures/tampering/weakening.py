@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from flyball.core.model.measurement import Trick, TrickKind
 from flyball.core.text.quantities import listed, plural
-from flyball.measures.sources import parse
+from flyball.measures.sources import Defined, Function, called_name, parse, text_of
 
 _SKIP = re.compile(r"(?:^|\.)(skip|skipif|skipIf|skipUnless|xfail|expectedFailure|importorskip|SkipTest|skipTest)$")
 _OTHER_SKIP = re.compile(
@@ -24,8 +24,6 @@ _FORCES: tuple[tuple[re.Pattern[str], TrickKind, str], ...] = (
 )
 
 CHANGED = "its body was changed"
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def compare(
@@ -59,10 +57,10 @@ def compare(
     found = tuple(t for t in _compare_python(path, old, new) if not (rewritable and t.detail.endswith(CHANGED)))
     if found or rewritable:
         return found
-    force = forced(path, accepted, candidate)
+    force = find_force(path, accepted, candidate)
     if tests_may_grow and force is None and _is_extended(old, new):
         return ()
-    return (force or _changed(path),)
+    return (force or _any_change(path),)
 
 
 def _is_extended(old: ast.Module, new: ast.Module) -> bool:
@@ -77,25 +75,22 @@ def _is_extended(old: ast.Module, new: ast.Module) -> bool:
 
 
 def _is_addition(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return True
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return False
-    return node.name.startswith(("test", "Test"))
+    if isinstance(node, Defined):
+        return node.name.startswith(("test", "Test"))
+    return isinstance(node, ast.Import | ast.ImportFrom)
 
 
-def forced(path: str, accepted: bytes | None, candidate: bytes | None) -> Trick | None:
+def find_force(path: str, accepted: bytes | None, candidate: bytes | None) -> Trick | None:
     """A forced exit or a report hook that the accepted version of a file did not have."""
-    before, after = _text(accepted), _text(candidate)
-    added = set(after.splitlines()) - set(before.splitlines())
+    before = set(text_of(accepted).splitlines())
+    added = [line for line in text_of(candidate).splitlines() if line not in before]
     for pattern, kind, what in _FORCES:
-        line = next((line.strip() for line in after.splitlines() if line in added and pattern.search(line)), "")
-        if line:
+        if line := next((line.strip() for line in added if pattern.search(line)), ""):
             return Trick(kind, path, f"{what}: {line[:120]}")
     return None
 
 
-def _changed(path: str) -> Trick:
+def _any_change(path: str) -> Trick:
     return Trick("protected-changed", path, "an accepted test file was changed; new tests belong in a new file")
 
 
@@ -143,7 +138,7 @@ def tests_defined(module: ast.Module | None) -> dict[str, Function]:
 
     def walk(body: list[ast.stmt], prefix: str) -> None:
         for node in body:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
+            if isinstance(node, Function) and node.name.startswith("test"):
                 found[prefix + node.name] = node
             elif isinstance(node, ast.ClassDef):
                 walk(node.body, f"{prefix}{node.name}::")
@@ -162,9 +157,7 @@ def checks(function: ast.AST) -> list[ast.AST]:
 
 def is_check_call(node: ast.AST) -> bool:
     """Whether an expression asserts something, by the name of what it calls."""
-    if not isinstance(node, ast.Call):
-        return False
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    name = called_name(node) if isinstance(node, ast.Call) else ""
     return name.startswith("assert") or name in {"raises", "fail", "warns", "approx", "expect"}
 
 
@@ -195,12 +188,8 @@ def _returns_early(function: Function) -> bool:
 
 
 def _swallows(function: Function) -> bool:
-    return any(
-        isinstance(n, ast.Try)
-        and n.handlers
-        and any(isinstance(i, ast.Assert) or is_check_call(i) for b in n.body for i in ast.walk(b))
-        for n in ast.walk(function)
-    )
+    tries = [n for n in ast.walk(function) if isinstance(n, ast.Try) and n.handlers]
+    return any(checks(statement) for each in tries for statement in each.body)
 
 
 def _skips(function: Function) -> set[str]:
@@ -213,38 +202,32 @@ def _module_skips(module: ast.Module) -> set[str]:
 
 def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
     for child in ast.iter_child_nodes(node):
-        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+        if not isinstance(child, Function):
             yield child
             yield from _outside_functions(child)
 
 
 def _is_skip(node: ast.AST) -> bool:
-    if isinstance(node, ast.Attribute | ast.Name):
-        return bool(_SKIP.search(ast.unparse(node)))
-    return False
+    return isinstance(node, ast.Attribute | ast.Name) and bool(_SKIP.search(ast.unparse(node)))
 
 
 def _changed_helper(old: ast.Module, new: ast.Module) -> str:
-    def shared(module: ast.Module) -> dict[str, str]:
-        named = (n for n in module.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef))
+    def helpers(module: ast.Module) -> dict[str, str]:
+        named = (n for n in module.body if isinstance(n, Defined))
         return {n.name: ast.dump(n) for n in named if not n.name.startswith(("test", "Test"))}
 
-    after = shared(new)
-    return next((name for name, dump in shared(old).items() if after.get(name) != dump), "")
+    after = helpers(new)
+    return next((name for name, dump in helpers(old).items() if after.get(name) != dump), "")
 
 
 def _compare_text(path: str, accepted: bytes, candidate: bytes, *, tests_may_grow: bool) -> tuple[Trick, ...]:
-    before, after = _text(accepted), _text(candidate)
+    before, after = text_of(accepted), text_of(candidate)
     if len(_OTHER_SKIP.findall(after)) > len(_OTHER_SKIP.findall(before)):
         return (Trick("test-skipped", path, "tests are skipped that were not"),)
     fewer = len(_OTHER_CHECK.findall(before)) - len(_OTHER_CHECK.findall(after))
     if fewer > 0:
         return (Trick("test-weakened", path, f"{plural(fewer, 'assertion')} gone"),)
-    force = forced(path, accepted, candidate)
+    force = find_force(path, accepted, candidate)
     if tests_may_grow and force is None and after.startswith(before.rstrip() + "\n"):
         return ()
-    return (force or _changed(path),)
-
-
-def _text(source: bytes | None) -> str:
-    return (source or b"").decode("utf-8", "replace")
+    return (force or _any_change(path),)

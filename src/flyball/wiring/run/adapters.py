@@ -17,7 +17,7 @@ from flyball.documents.backlog_folder import BacklogFolders
 from flyball.documents.track_documents import TrackDocuments
 from flyball.engine.performer import Performer
 from flyball.measures.evaluators.offered import offered
-from flyball.measures.gates.commands import cleaned
+from flyball.measures.gates.commands import clean_environment
 from flyball.measures.gates.outside import outside_environments
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import People, Watch
@@ -107,7 +107,7 @@ class Adapters:
         return Environments(
             self._task.settings,
             confine=self._private,
-            environment=cleaned(self._building),
+            environment=clean_environment(self._building),
             hold_fds=self._locks,
             root=self._root,
             own=self._workspace.root,

@@ -12,7 +12,7 @@ from flyball.core.model.task import Settings
 from flyball.core.text.scrubbing import one_line
 from flyball.measures.evaluators.ground import CoverageLines
 from flyball.measures.gates.commands import Commands
-from flyball.measures.gates.coverage import PLACEHOLDER, CoverageUnreadable, merged, read_coverage
+from flyball.measures.gates.coverage import PLACEHOLDER, CoverageUnreadable, merge_coverage, read_coverage
 from flyball.measures.gates.junit import TreeIndex
 from flyball.measures.gates.telling import telling_line
 
@@ -56,4 +56,4 @@ def covered(commands: Commands, file: FileConfig | None, tree: Path, files: Sequ
             problems.append(f"gate {name} wrote no coverage report")
         except (CoverageUnreadable, OSError) as error:
             problems.append(f"the coverage report of gate {name} cannot be used: {error}")
-    return CoverageLines(merged(found), "; ".join(problems))
+    return CoverageLines(merge_coverage(found), "; ".join(problems))

@@ -25,7 +25,7 @@ from flyball.core.model.task import Commit, Settings
 from flyball.documents.track_folder import Track
 from flyball.measures.evaluators.ground import TrackGround
 from flyball.measures.evaluators.running import PYTHONPATH, Answered, run_evaluators
-from flyball.measures.gates.commands import Commands, cleaned
+from flyball.measures.gates.commands import Commands, clean_environment
 from flyball.ports import Confine, Notify, Stop
 from flyball.wiring.run.track_commands import built, covered
 from flyball.workspace.differences import FileDifference, differences
@@ -193,7 +193,7 @@ def options_of(file: FileConfig | None) -> EvaluatorOptions:
 def _of_evaluators(environment: Mapping[str, str]) -> dict[str, str]:
     """What evaluators are started with: what a command needs, where packages lie, and which browser was named."""
     more = {name: environment[name] for name in (PYTHONPATH, "CHROMIUM") if name in environment}
-    return cleaned(environment) | more
+    return clean_environment(environment) | more
 
 
 def _summary(track: Track) -> str:

@@ -9,8 +9,8 @@ from tests.measures.conftest import MUL, PYTEST, Lab, tricked
 
 from flyball.core.model.task import Gate, Settings
 from flyball.measures.tampering.gate_scripts import makings
-from flyball.measures.tampering.import_roots import import_roots, stand_in
 from flyball.measures.tampering.protected import is_configuration
+from flyball.measures.tampering.shadows import import_roots, stand_in
 
 pytestmark = pytest.mark.req("C42")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from flyball.core.model.measurement import Trick
-from flyball.measures.tampering.reported_files import ReportedFile, held, patterns
+from flyball.measures.tampering.tests_by_report import ReportedFile, held_by_file, patterns
 
 CHECKS = "from calc import add\n\n\ndef test_seven():\n    assert add(2, 5) == 7\n"
 SUB = 'def sub(a, b):\n    """Subtract."""\n    return a - b\n'
@@ -12,13 +12,13 @@ MIXED = SUB + "\n\ndef test_sub():\n    assert sub(5, 2) == 3\n"
 
 def found(path: str, before: str, after: str | None, *names: str, called: tuple[str, ...] = ()) -> tuple[Trick, ...]:
     holder = ReportedFile(path, before.encode(), None if after is None else after.encode(), frozenset(names), called)
-    return holder.compared(rewritable=False, tests_may_grow=False)
+    return holder.compare(rewritable=False, tests_may_grow=False)
 
 
 @pytest.mark.req("C42")
 def test_where_accepted_tests_are_is_told_from_their_ids() -> None:
     ids = ("qa/check_add.py::test_seven[1-2]", "qa/check_add.py::TestMore::test_x", "qa/check_add.py::test_seven[3]")
-    assert held(ids) == {"qa/check_add.py": {"test_seven", "TestMore"}}
+    assert held_by_file(ids) == {"qa/check_add.py": {"test_seven", "TestMore"}}
 
 
 @pytest.mark.req("C42")
