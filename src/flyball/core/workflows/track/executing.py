@@ -5,6 +5,7 @@ Nobody reviews a batch: the evaluators judge the whole. Boxes are written after 
 
 from __future__ import annotations
 
+from flyball.core.loop import gates
 from flyball.core.loop.batches import choosing, executing
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.kernel import Stage
