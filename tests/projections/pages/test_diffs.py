@@ -88,7 +88,7 @@ def test_comments_become_one_text_with_path_line_and_code_and_are_found_in_it_ag
 def test_a_comment_is_delivered_with_the_first_turn_that_begins_after_it() -> None:
     at = datetime(2026, 1, 5, 9, tzinfo=UTC)
     word = WordRecord(at, "modify", guidance([Comment("a.py", 3, "no")]), "")
-    turn = TurnRecord(7, "S", 1, "implementer", "claude", "", 1, "", "", at + timedelta(minutes=1))
+    turn = TurnRecord(7, "S", 1, "implementer", "claude", "", "", at + timedelta(minutes=1))
     assert [each.turn for each in sent([word], [])] == [0]
     assert [each.turn for each in sent([word], [turn])] == [7]
 

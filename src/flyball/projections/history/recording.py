@@ -1,4 +1,4 @@
-"""Makes the chronicle's records from facts."""
+"""Makes the records of a task's history from facts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flyball.projections.history import records as rec
 from flyball.projections.wording import plain
 
 
-def turn_begun(at: datetime, effect: RunAgent, attempt: int) -> rec.TurnRecord:
+def turn_begun(at: datetime, effect: RunAgent) -> rec.TurnRecord:
     return rec.TurnRecord(
         effect.turn,
         effect.stage,
@@ -22,13 +22,10 @@ def turn_begun(at: datetime, effect: RunAgent, attempt: int) -> rec.TurnRecord:
         effect.role,
         effect.agent,
         effect.model,
-        effect.context,
-        effect.purpose,
         effect.item,
         at,
-        attempt,
+        effect.attempt,
         authors=effect.authors,
-        recalled=effect.recalled,
     )
 
 
@@ -54,8 +51,6 @@ def turn_ended(turn: rec.TurnRecord, at: datetime, outcome: Outcome) -> rec.Turn
         summary=plain(claim.summary),
         session=plain(outcome.session),
         source=claim.source,
-        problems=len(claim.problems),
-        transcript=outcome.transcript,
     )
 
 
@@ -105,20 +100,14 @@ def judgement(number: int, at: datetime, fact: Judged, measured: rec.Verificatio
         iteration=fact.iteration,
         turn=fact.turn,
         counts=measured.counts if measured else rec.Tally(),
-        candidate=measured.candidate if measured else "",
-        held=fact.gate_1.held,
-        signal=fact.gate_2,
         can_exit=fact.can_exit,
         false_claim=fact.false_claim,
-        progress=fact.progress,
         health=str(verdict.health),
         recommendation=plain(verdict.recommendation),
-        cure=str(verdict.cure),
         confidence=str(verdict.confidence),
         trend=str(verdict.trend),
         evidence=plain(verdict.evidence),
         missing=tuple(plain(m) for m in fact.gate_1.missing[:3]),
-        breaker=fact.breaker.state,
         rung=fact.rung,
         rejected=fact.rejected,
         disagreements=tuple(plain(d) for d in fact.disagreements[:12]),
