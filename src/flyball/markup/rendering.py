@@ -17,14 +17,13 @@ from flyball.core.text.quantities import plural
 from flyball.markup.highlight import code
 from flyball.projections.history.spend import Spend
 from flyball.projections.history.timeline import TimelineMark
-from flyball.projections.pages.advice_line import parted
 from flyball.projections.pages.summary import short_time
 from flyball.projections.plots.failing import spark
 from flyball.projections.plots.failing_story import failing_story
 from flyball.projections.plots.governor import governor
 from flyball.projections.plots.spending import dollars
 from flyball.projections.visible import cut, visible
-from flyball.projections.wording import age, duration, money, stamp
+from flyball.projections.wording import age, duration, money, split_command, stamp
 
 PACKAGE = "flyball.markup"
 
@@ -71,7 +70,7 @@ def _environment() -> jinja2.Environment:
         date=lambda at: f"{at.astimezone(UTC):%d %b %Y, %H:%M} UTC",
         dollars=dollars,
         duration=duration,
-        parted=parted,
+        split_command=split_command,
         governor=lambda angle, size=30: Markup(governor(angle, size)),  # noqa: S704 - our own picture
         hm=lambda at: f"{at.astimezone(UTC):%H:%M}",
         hms=lambda at: f"{at.astimezone(UTC):%H:%M:%S}",

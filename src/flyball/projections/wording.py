@@ -11,8 +11,9 @@ LONG_WORD = 24
 _ACTIVE = re.compile(r"[\\`*\[\]<>|~&]|(?<![^\W_])_|_(?![^\W_])")
 _LEADING = re.compile(r"^(?:[#+=-]|\d{1,9}(?=[.)](?:\s|$)))")
 _TICKS = re.compile(r"`+")
-
-
+_ENDS_WITH_COMMAND = re.compile(
+    r"(?P<text>.*?[.;:,]?)\s+(?P<lead>[^.;:]*): (?P<command>(?:flyball|git) [^\n;]+)", re.DOTALL
+)
 _GUARDS = {"breaker": "cool-down", "hourly": "calls this hour", "crash": "after a crash"}
 
 
@@ -43,15 +44,10 @@ def plain(text: str, limit: int = 300) -> str:
     return kept.rstrip() + "…"
 
 
-def escaped(text: str, limit: int = 300) -> str:
+def escape(text: str, limit: int = 300) -> str:
     """One line of foreign text that Markdown shows as it stands, in a paragraph, a list item or a table cell."""
     line = _ACTIVE.sub(lambda found: "\\" + found[0], plain(text, limit))
-    return _LEADING.sub(_without_effect, line)
-
-
-def _without_effect(found: re.Match[str]) -> str:
-    lead = found[0]
-    return f"{lead}\\" if lead.isdigit() else f"\\{lead}"
+    return _LEADING.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", line)
 
 
 def code(text: str, limit: int = 300) -> str:
@@ -62,6 +58,12 @@ def code(text: str, limit: int = 300) -> str:
     ticks = "`" * (max((len(run) for run in _TICKS.findall(line)), default=0) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{ticks}{pad}{line}{pad}{ticks}"
+
+
+def split_command(text: str) -> tuple[str, str]:
+    """A refusal with what leads to the command it ends with, and the command, which has a line of its own on a page."""
+    found = _ENDS_WITH_COMMAND.fullmatch(text.strip())
+    return (f"{found['text']} {found['lead']}:", found["command"]) if found else (text, "")
 
 
 def short(commit: str) -> str:

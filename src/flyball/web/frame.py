@@ -15,8 +15,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from flyball import __version__
 from flyball.clock import system_clock
 from flyball.markup.rendering import Crumb, assets_version, render
-from flyball.projections.pages.advice_line import parted
 from flyball.projections.pages.summary import Summary
+from flyball.projections.wording import split_command
 from flyball.web.access import LOOPBACK, AccessRules
 from flyball.web.sites import Sites
 
@@ -109,7 +109,7 @@ def page(template: str, framed: PageFrame, *, status: int = 200, **values: Any) 
 def refusal(request: Request, title: str, text: str, *, status: int = 403, command: str = "") -> HTMLResponse:
     """A page that says why not, and what to type."""
     framed = frame(request, [Crumb("All repositories", "/"), Crumb(title)], live=False)
-    text, command = (text, command) if command else parted(text)
+    text, command = (text, command) if command else split_command(text)
     return page(
         "message.html", framed, status=status, title=title, text=text, command=command, preview="", form=None, back="/"
     )

@@ -16,7 +16,7 @@ from flyball.projections.pages.report_page import report_page
 from flyball.projections.pages.said import said_shown
 from flyball.projections.pages.summary import Known, answers_of, summarize
 from flyball.projections.pages.task_page import PAGE, iterations_shown, task_page
-from flyball.projections.views.standing import finished
+from flyball.projections.views.standing import final_stop
 from flyball.projections.views.status import QuestionShown, open_questions
 from flyball.web.frame import PageFrame, crumbs_of, frame, page, sites_of
 from flyball.web.hiding import hide_secrets_of
@@ -162,7 +162,7 @@ def _given(found: Known, asked: QuestionShown) -> tuple[str, bool]:
     if put is not None and put.answer is not None and put.answered_at is not None:
         by = "by its default" if put.by == "default" else "by a person"
         return f"Answered at {put.answered_at:%H:%M} UTC with {put.answer} {by}.", False
-    if finished(found.state) is not None:
+    if final_stop(found.state) is not None:
         return "The task has ended. No answer is awaited any more.", False
     word = next((w for w in found.said if w.question == asked.id and w.word == "answer"), None)
     if word is None:

@@ -24,7 +24,7 @@ from flyball.projections.pages.task_page import (
 from flyball.projections.pages.weaknesses import Weakness, weaknesses
 from flyball.projections.plots.spending import dollars, waited
 from flyball.projections.views.report import Report, report
-from flyball.projections.views.standing import closed
+from flyball.projections.views.standing import state_once_delivered
 from flyball.projections.wording import duration
 
 
@@ -49,7 +49,7 @@ class ReportPage(msgspec.Struct, frozen=True):
 
 def report_page(known: Known) -> ReportPage:
     """The report as of the last fact; one that is saved on the branch says how the task will stand once that is done."""
-    known = msgspec.structs.replace(known, state=closed(known.state))
+    known = msgspec.structs.replace(known, state=state_once_delivered(known.state))
     summary = summarize(known)
     made = report(known.state, known.history)
     rows = iterations_shown(known.history, only_wrong=True)

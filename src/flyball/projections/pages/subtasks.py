@@ -12,7 +12,7 @@ from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages.chips import Chip
 from flyball.projections.plots.graph import GraphNode
-from flyball.projections.views.standing import finished, forced_stages, live_items
+from flyball.projections.views.standing import final_stop, forced_stages, live_items
 from flyball.projections.wording import plain
 
 ACCEPTED = Chip("accepted", "accepted", "green")
@@ -63,7 +63,7 @@ class RailStop(msgspec.Struct, frozen=True):
 
 def items_shown(state: State, history: TaskHistory, *, controlled: bool = True) -> tuple[ItemShown, ...]:
     """In the order of the plan; nothing runs in a task that stopped or that nobody controls."""
-    over = finished(state) is not None
+    over = final_stop(state) is not None
     still = state.stopped is not None or not controlled
     working = set() if still else _at_work(state)
     asked = {state.lanes[a.lane].item for a in state.questions.values() if a.answer is None and a.lane in state.lanes}
