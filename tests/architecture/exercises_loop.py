@@ -21,11 +21,10 @@ from flyball.projections.files.loop_files import phase_status, render
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.pages.changes import of_item, of_turn
 from flyball.projections.pages.diffs import files_of
-from flyball.projections.pages.guidance import Comment, comments_in, guidance
+from flyball.projections.pages.guidance import Comment, comments_in, guidance, said_shown
 from flyball.projections.pages.home import home_page
 from flyball.projections.pages.notices import Notices, still_matters
 from flyball.projections.pages.report_page import report_page
-from flyball.projections.pages.said import said_shown
 from flyball.projections.pages.summary import Known, Place
 from flyball.projections.pages.task_page import task_page
 from flyball.projections.views.banner import banner

@@ -17,13 +17,11 @@ from flyball.core.text.quantities import plural
 from flyball.markup.highlight import code
 from flyball.projections.history.spend import Spend
 from flyball.projections.history.timeline import TimelineMark
-from flyball.projections.pages.summary import short_time
 from flyball.projections.plots.failing import spark
 from flyball.projections.plots.failing_story import failing_story
 from flyball.projections.plots.governor import governor
-from flyball.projections.plots.spending import dollars
 from flyball.projections.visible import cut, visible
-from flyball.projections.wording import age, duration, money, split_command, stamp
+from flyball.projections.wording import age, dollars, duration, money, short_time, split_command, stamp
 
 PACKAGE = "flyball.markup"
 

@@ -29,6 +29,11 @@ def money(usd: float | None, known: float = 0.0, *, estimated: bool = False, dig
     return f"at least {known:.{digits}f} USD" if known else "– USD"
 
 
+def dollars(usd: float) -> str:
+    """An amount as pages write it: whole dollars without cents."""
+    return f"${usd:.0f}" if usd == int(usd) else f"${usd:.2f}"
+
+
 def plain(text: str, limit: int = 300) -> str:
     """One line of text without control characters, cut at a limit, between words unless the word there is very long."""
     # Most texts are such a line already; to look is far quicker than to make one.
@@ -89,6 +94,14 @@ def clock_time(at: datetime, now: datetime) -> str:
     """A time of today as `15:40 UTC`, of another day with its date."""
     at, now = at.astimezone(UTC), now.astimezone(UTC)
     return f"{at:%H:%M} UTC" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def short_time(at: datetime, now: datetime) -> str:
+    """`15:40` today, `Tue 01:31` within a week, else the date."""
+    at, now = at.astimezone(UTC), now.astimezone(UTC)
+    if at.date() == now.date():
+        return f"{at:%H:%M}"
+    return f"{at:%a %H:%M}" if abs((at - now).days) < 6 else f"{at:%d %b %Y}"
 
 
 def age(seconds: float) -> str:

@@ -15,10 +15,9 @@ from flyball.markup.rendering import Crumb
 from flyball.ports import Refusal
 from flyball.projections.history.records import CheckpointRecord
 from flyball.projections.pages import changes
-from flyball.projections.pages.changes import Change
-from flyball.projections.pages.checkpoints import checkpoints_to_offer
-from flyball.projections.pages.diffs import FileDiff, files_of, found_line, theirs_first
-from flyball.projections.pages.guidance import Comment, guidance, sent
+from flyball.projections.pages.changes import Change, checkpoints_to_offer
+from flyball.projections.pages.diffs import FileDiff, files_of, find_line, theirs_first
+from flyball.projections.pages.guidance import Comment, guidance, sent_comments
 from flyball.projections.pages.summary import Known, Summary, summarize
 from flyball.projections.wording import plain
 from flyball.web.frame import crumbs_of, frame, page, redirect, refusal, sites_of
@@ -161,7 +160,7 @@ def _remarks(found: Known) -> dict[tuple[str, int], list[Remark]]:
             if finding.file and finding.line:
                 remark = Remark("a review", finding.severity, plain(finding.message, 1000), mine=False)
                 told.setdefault((finding.file, finding.line), []).append(remark)
-    for each in sent(found.history.words, found.history.turns):
+    for each in sent_comments(found.history.words, found.history.turns):
         note = f"delivered with turn {each.turn}" if each.turn else f"sent {each.at:%H:%M} UTC, not delivered yet"
         remark = Remark("you", note, each.comment.text, mine=True)
         told.setdefault((each.comment.path, each.comment.line), []).append(remark)
@@ -194,7 +193,7 @@ async def comments(request: Request, form: list[tuple[str, str]]) -> Response:
         known |= {opened.base for opened in found.history.timeline.openings}
         older, newer = values.get("older", ""), values.get("newer", "")
         files = _files(request, site, found, older, newer) if {older, newer} <= known else []
-    written = [Comment(c.path, c.line, c.text, line.text) for c in given if (line := found_line(files, c.path, c.line))]
+    written = [Comment(c.path, c.line, c.text, line.text) for c in given if (line := find_line(files, c.path, c.line))]
     if not written:
         return refusal(request, "Nothing to send", "Write a comment on a line of the diff first.", status=400)
     text = guidance(written)

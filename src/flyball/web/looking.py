@@ -11,9 +11,9 @@ from flyball.markup.rendering import Crumb, assets_version, render
 from flyball.markup.report_file import ReportFrame
 from flyball.projections.history.spend import spend, total
 from flyball.projections.pages.chips import state_chip
+from flyball.projections.pages.guidance import said_shown
 from flyball.projections.pages.home import home_page
 from flyball.projections.pages.report_page import report_page
-from flyball.projections.pages.said import said_shown
 from flyball.projections.pages.summary import Known, answers_of, summarize
 from flyball.projections.pages.task_page import PAGE, iterations_shown, task_page
 from flyball.projections.views.standing import final_stop
@@ -88,7 +88,7 @@ def iterations(request: Request) -> Response:
     before = _number(request.query_params.get("before", ""), 10**9)
     with sites_of(request).lock:
         found = known_of(request)
-        rows = [row for row in iterations_shown(found.history, only_wrong=wrong) if row.number < before]
+        rows = [row for row in iterations_shown(found.history, only_wrong=wrong) if row.mark.number < before]
         shown = task_page(found)
         shown = replace(shown, iterations=tuple(reversed(rows[-PAGE:])), earlier=max(0, len(rows) - PAGE))
         crumbs = crumbs_of(shown.summary, Crumb("iterations"))

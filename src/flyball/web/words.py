@@ -9,12 +9,13 @@ from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
+from flyball.core.loop.guards import limit_reached
 from flyball.core.model.events import Spoken
 from flyball.core.model.task import TaskId
 from flyball.markup.rendering import Crumb
 from flyball.ports import Refusal
-from flyball.projections.pages.checkpoints import checkpoints_to_offer
-from flyball.projections.pages.summary import Summary, limit_option, summarize
+from flyball.projections.pages.changes import checkpoints_to_offer
+from flyball.projections.pages.summary import Summary, summarize
 from flyball.web.frame import crumbs_of, frame, page, read_only, redirect, sites_of
 from flyball.web.looking import question
 from flyball.web.starting import LIMITS, Field, detached, limit_words
@@ -131,7 +132,8 @@ def word(request: Request, *, refused: str = "", typed: str = "") -> Response:
     if shut is not None:
         return shut
     if form.word == "resume":
-        name = limit_option(found.state)
+        stopped = found.state.stopped
+        name = limit_reached(found.state)[0] if stopped is not None and stopped.kind == "limit" else ""
         raised = summary.command.rpartition(" ")[2] if name else ""
         form = replace(form, limits=tuple(replace(f, value=raised if f.name == name else "") for f in LIMITS))
         form = replace(form, command=summary.command if summary.command.startswith("flyball resume") else form.command)

@@ -176,8 +176,8 @@ def test_a_skipped_stage_is_marked_on_the_rail_and_stands_first_in_what_is_told(
 
 def test_the_report_page_holds_what_was_done_verified_claimed_and_left() -> None:
     page = report_page(known(short_tdd_run()))
-    assert page.chip.word == "DONE"
-    assert page.merge == "git merge flyball/007-parse-rows"
+    assert page.summary.chips[0].word == "DONE"
+    assert page.report.next_command == "git merge flyball/007-parse-rows"
     assert page.figures[3].value == "1"
     assert [item.id for item in page.items] == ["AC-1", "AC-2"]
     assert page.sentence.startswith("Check changelog was not made")

@@ -63,12 +63,10 @@ class RailStop(msgspec.Struct, frozen=True):
 
 def items_shown(state: State, history: TaskHistory, *, controlled: bool = True) -> tuple[ItemShown, ...]:
     """In the order of the plan; nothing runs in a task that stopped or that nobody controls."""
-    over = final_stop(state) is not None
     still = state.stopped is not None or not controlled
-    working = set() if still else _at_work(state)
-    asked = {state.lanes[a.lane].item for a in state.questions.values() if a.answer is None and a.lane in state.lanes}
-    if over:
-        asked = set()
+    working = set() if still else _items_at_work(state)
+    open_questions = [q for q in state.questions.values() if q.answer is None and final_stop(state) is None]
+    asked = {state.lanes[question.lane].item for question in open_questions if question.lane in state.lanes}
     worked_on = {turn.item for turn in history.turns}
     last: dict[str, TimelineMark] = {mark.item: mark for mark in history.timeline.marks if mark.item}
     return tuple(
@@ -84,7 +82,7 @@ def items_shown(state: State, history: TaskHistory, *, controlled: bool = True) 
     )
 
 
-def _at_work(state: State) -> set[str]:
+def _items_at_work(state: State) -> set[str]:
     running = {effect.item for effect in state.open.values() if isinstance(effect, RunAgent)}
     lanes = {lane.item for lane in state.lanes.values() if lane.name != MAIN}
     return (running | lanes) - {""}

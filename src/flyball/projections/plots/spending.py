@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 import msgspec
 from msgspec.structs import replace
 
-from flyball.projections.history.timeline import Amount, Bar, Pause, Progress, Sitting, TimelineMark
+from flyball.projections.history.timeline import Bar, Pause, Sitting, Timeline
 from flyball.projections.plots.failing import GLYPHS, LONG_WAIT_S, NARROW
 from flyball.projections.plots.lanes import MOST_ROWS, Rows, more, order
 from flyball.projections.plots.progress import ROOM, is_told, progress_plot
 from flyball.projections.plots.scale import TimeScale, small_steps, time_scale
 from flyball.projections.plots.svg import element, glyph, number, picture, wide, words
-from flyball.projections.wording import duration
+from flyball.projections.wording import dollars, duration
 
 ROW = 33.0
 MONEY = 76.0
@@ -38,12 +38,8 @@ class Course(msgspec.Struct, frozen=True):
 
     now: datetime
     running: bool
+    timeline: Timeline
     bars: Sequence[Bar]
-    marks: Sequence[TimelineMark]
-    pauses: Sequence[Pause]
-    sittings: Sequence[Sitting]
-    money: Sequence[Amount]
-    progress: Sequence[Progress]
     questions: Sequence[QuestionSpan]
     rows: Rows
     cap: float | None = None
@@ -75,10 +71,10 @@ def coarse(bars: Sequence[Bar], sittings: Sequence[Sitting], now: datetime) -> l
 
 def course_plot(course: Course, width: int, *, label: str) -> str:
     """The picture, or nothing where nothing has happened."""
-    if not course.sittings:
+    if not course.timeline.sittings:
         return ""
     left, right = (66.0, width - 46.0) if width > NARROW else (32.0, width - 14.0)
-    spans = [(each.begun_at, each.last_at) for each in course.sittings]
+    spans = [(each.begun_at, each.last_at) for each in course.timeline.sittings]
     if course.running:
         spans[-1] = (spans[-1][0], max(course.now, spans[-1][1]))
     scale = time_scale(spans, left, right)
@@ -95,10 +91,10 @@ def course_plot(course: Course, width: int, *, label: str) -> str:
     if more(names):
         parts.append(words(left, bottom + 12, more(names), "p-tick"))
         bottom += 16
-    if is_told(course.progress):
-        parts += progress_plot(course.progress, scale, bottom + 26, _end(course, scale))
+    if is_told(course.timeline.progress):
+        parts += progress_plot(course.timeline.progress, scale, bottom + 26, _end(course, scale))
         bottom += ROOM
-    if course.money:
+    if course.timeline.money:
         parts += _money(course, scale, bottom + 26, width)
         bottom += 26 + MONEY
     if course.running:
@@ -141,7 +137,7 @@ def _lane(course: Course, scale: TimeScale, name: str, y: float, *, narrow: bool
     yield from _items(bars, scale, y)
     ends = {bar.turn: bar.ended_at for bar in bars if bar.kind != "gate"}
     last = float("-inf")
-    for mark in course.marks:
+    for mark in course.timeline.marks:
         if course.rows.get(mark.lane) != name or mark.kind in {"continue", "accepted"}:
             continue
         end = ends.get(mark.turn) or mark.at
@@ -186,7 +182,7 @@ def _items(bars: Sequence[Bar], scale: TimeScale, y: float) -> Iterator[str]:
 
 def _waits(course: Course, scale: TimeScale, top: float, bottom: float) -> Iterator[str]:
     seen: set[tuple[datetime, str]] = set()
-    for pause in course.pauses:
+    for pause in course.timeline.pauses:
         end = pause.ended_at or min(pause.until, course.now)
         key = (pause.begun_at.replace(second=0, microsecond=0), pause.reason)
         if (end - pause.begun_at).total_seconds() < LONG_WAIT_S or key in seen:
@@ -228,7 +224,7 @@ def _people(course: Course, scale: TimeScale, y: float, width: float) -> Iterato
 
 def _money(course: Course, scale: TimeScale, top: float, width: float) -> Iterator[str]:
     """A step line against what may be spent."""
-    spent = course.money[-1].usd
+    spent = course.timeline.money[-1].usd
     axis = small_steps(max(spent, course.cap or 0.0))
     left, right, bottom = scale.pieces[0].left, scale.pieces[-1].right, top + MONEY
 
@@ -248,8 +244,12 @@ def _money(course: Course, scale: TimeScale, top: float, width: float) -> Iterat
             told += f"; no turn starts above {dollars(max(0.0, course.cap - course.dearest))}, for the dearest took {dollars(course.dearest)}"
         yield words(left + 4, y(course.cap) - 5, told, "p-note")
     path = f"M{number(left)} {number(bottom)}"
-    points = course.money if len(course.money) <= 400 else course.money[:: len(course.money) // 400 + 1]
-    for each in [*points, course.money[-1]]:
+    points = (
+        course.timeline.money
+        if len(course.timeline.money) <= 400
+        else course.timeline.money[:: len(course.timeline.money) // 400 + 1]
+    )
+    for each in [*points, course.timeline.money[-1]]:
         path += f"H{number(scale.x(each.at))}V{number(y(each.usd))}"
     end = _end(course, scale)
     path += f"H{number(end)}"
@@ -259,12 +259,7 @@ def _money(course: Course, scale: TimeScale, top: float, width: float) -> Iterat
     yield words(end - 6, y(spent) - 7, dollars(spent), "p-last", "end")
 
 
-def dollars(usd: float) -> str:
-    """An amount as pages write it: whole dollars without cents."""
-    return f"${usd:.0f}" if usd == int(usd) else f"${usd:.2f}"
-
-
-def waited(pauses: Sequence[Pause], now: datetime) -> timedelta:
+def waiting_time(pauses: Sequence[Pause], now: datetime) -> timedelta:
     """How long guards kept the task waiting, whichever lanes they kept."""
     spans = sorted((p.begun_at, p.ended_at or min(p.until, now)) for p in pauses)
     whole, until = timedelta(0), None
