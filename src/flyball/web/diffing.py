@@ -20,9 +20,9 @@ from flyball.projections.pages.diffs import FileDiff, files_of, find_line, their
 from flyball.projections.pages.guidance import Comment, guidance, sent_comments
 from flyball.projections.pages.summary import Known, Summary, summarize
 from flyball.projections.wording import plain
-from flyball.web.frame import crumbs_of, frame, page, redirect, refusal, sites_of
+from flyball.web.frame import crumbs_of, frame, page, read_task, redirect, refusal, sites_of
 from flyball.web.hiding import hide_secrets_of
-from flyball.web.starting import detached
+from flyball.web.starting import run_detached
 from flyball.wiring.site import Site
 from flyball.wiring.tasks import history
 from flyball.wiring.tasks.inbox import speak
@@ -45,13 +45,9 @@ class DiffShown(msgspec.Struct, frozen=True):
 
     heading: str
     verdict: str
-    older: str
-    newer: str
+    change: Change
     files: list[FileDiff]
-    added: int
-    deleted: int
     choices: tuple[CheckpointRecord, ...]
-    since: str
     remarks: dict[tuple[str, int], list[Remark]]
     commenting: tuple[str, int] | None
     here: str
@@ -64,10 +60,8 @@ class DiffShown(msgspec.Struct, frozen=True):
 
 def diff(request: Request) -> Response:
     """`/t/REPO/TASK/diff`; of a part with `?since=CHECKPOINT`, `?turn=N`, `?iteration=N` or `?item=ID`; `?view=split`."""
-    sites = sites_of(request)
-    with sites.lock:
-        site, task = sites.find(request.path_params["repo"], request.path_params["task"])
-        found = sites.known(site, task)
+    with sites_of(request).lock:
+        site, found = read_task(request)
         summary = summarize(found)
         try:
             change, heading = _change(request, site, found)
@@ -79,13 +73,9 @@ def diff(request: Request) -> Response:
     shown = DiffShown(
         heading,
         _verdict(found, summary, change.turns),
-        change.older,
-        change.newer,
+        change,
         files,
-        sum(f.added for f in files),
-        sum(f.deleted for f in files),
         _choices(found, change.older),
-        change.since,
         _remarks(found),
         _commenting(request, files) if able else None,
         _here(request, PARTS),
@@ -180,15 +170,14 @@ def _here(request: Request, names: Sequence[str]) -> str:
     return "?" + "".join(f"{each}&" for each in kept)
 
 
-async def comments(request: Request, form: list[tuple[str, str]]) -> Response:
+def comments(request: Request, form: list[tuple[str, str]]) -> Response:
     """Comments as one word: previewed as it would stand, or sent."""
-    sites = sites_of(request)
     values = dict(form)
-    given = _given(form)
+    given = _comments_in_form(form)
     back = values.get("back", "/")
-    with sites.lock:
-        site, task = sites.find(request.path_params["repo"], request.path_params["task"])
-        found = sites.known(site, task)
+    with sites_of(request).lock:
+        site, found = read_task(request)
+        task = found.state.task.id
         known = {checkpoint.commit for checkpoint in found.history.checkpoints} | {found.state.main.head}
         known |= {opened.base for opened in found.history.timeline.openings}
         older, newer = values.get("older", ""), values.get("newer", "")
@@ -207,12 +196,12 @@ async def comments(request: Request, form: list[tuple[str, str]]) -> Response:
             "message.html", framed, title="Preview", text=told, command="", preview=text, form=sending, back=back
         )
     if found.state.decision == "DONE":
-        return detached(site, ["reopen", task, text], f"/t/{site.home.name}/{task}?said=reopened")
+        return run_detached(site, ["reopen", task, text], f"/t/{site.home.name}/{task}?said=reopened")
     speak(site, task, "modify", text=text)
     return redirect(f"{back}{'&' if '?' in back else '?'}said=sent")
 
 
-def _given(form: list[tuple[str, str]]) -> list[Comment]:
+def _comments_in_form(form: list[tuple[str, str]]) -> list[Comment]:
     """Path, line and words come in threes, in this order or with the words first."""
     names = ("path", "line", "comment")
     columns = {name: [value for key, value in form if key == name] for name in names}
