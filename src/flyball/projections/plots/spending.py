@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
@@ -13,7 +14,7 @@ from flyball.projections.plots.failing import GLYPHS, LONG_WAIT_S, NARROW
 from flyball.projections.plots.lanes import MOST_ROWS, Rows, more, order
 from flyball.projections.plots.progress import ROOM, is_told, progress_plot
 from flyball.projections.plots.scale import TimeScale, small_steps, time_scale
-from flyball.projections.plots.svg import element, glyph, number, picture, wide, words
+from flyball.projections.plots.svg import across, down, element, glyph, number, picture, wide, words
 from flyball.projections.wording import dollars, duration
 
 ROW = 33.0
@@ -99,7 +100,7 @@ def course_plot(course: Course, width: int, *, label: str) -> str:
         bottom += 26 + MONEY
     if course.running:
         x = scale.x(course.now)
-        parts.append(element("path", d=f"M{number(x)} {number(top)}V{number(bottom)}", cls="p-now"))
+        parts.append(down(x, top, bottom, "p-now"))
         parts.append(words(min(x, width - 26), bottom + 14, f"now {course.now:%H:%M}", "p-item", "middle"))
     return picture(width, bottom + 20, parts, label=label)
 
@@ -113,7 +114,7 @@ def _times(scale: TimeScale, bottom: float, width: float) -> Iterator[str]:
     narrow = width < NARROW
     yield words(0 if narrow else 4, 14, "UTC", "p-name")
     for x, name in scale.ticks(76.0 if narrow else 96.0):
-        yield element("path", d=f"M{number(x)} 22V{number(bottom)}", cls="p-grid")
+        yield down(x, 22, bottom, "p-grid")
         beyond = x + wide(name) / 2 > width
         yield words(width - 1 if beyond else x, 14, name, "p-tick", "end" if beyond else "middle")
 
@@ -122,8 +123,7 @@ def _breaks(scale: TimeScale, bottom: float) -> Iterator[str]:
     """Nobody ran the task between these times."""
     for before, after in zip(scale.pieces, scale.pieces[1:], strict=False):
         title = element("title", f"not run for {duration((after.begin - before.end).total_seconds())}")
-        middle = (before.right + after.left) / 2
-        yield element("g", title, element("path", d=f"M{number(middle)} 22V{number(bottom)}", cls="p-break"))
+        yield element("g", title, down((before.right + after.left) / 2, 22, bottom, "p-break"))
 
 
 def _lane(course: Course, scale: TimeScale, name: str, y: float, *, narrow: bool) -> Iterator[str]:
@@ -192,20 +192,17 @@ def _waits(course: Course, scale: TimeScale, top: float, bottom: float) -> Itera
         size = {"x": left, "y": top - 4, "width": max(2.0, right - left), "height": bottom - top}
         title = element("title", f"{duration((end - pause.begun_at).total_seconds())} wait")
         yield element("g", title, element("rect", **size, fill="url(#hatch)", cls="p-wait"))
+        room = right - left - 4
+        reason = re.split("[:;]", pause.reason)[0]
         lines = (
-            (_brief(pause.reason, right - left), "p-item"),
+            (reason if wide(reason) < room else "wait", "p-item"),
             (f"{pause.begun_at:%H:%M} to {end:%H:%M}", "p-note"),
         )
-        fitting = [(line, cls) for line, cls in lines if line and wide(line) < right - left - 4]
+        fitting = [(line, cls) for line, cls in lines if line and wide(line) < room]
         y = (top + bottom) / 2 - 7 * len(fitting) + 7
         for line, cls in fitting:
             yield words((left + right) / 2, y, line, cls, "middle")
             y += 14
-
-
-def _brief(reason: str, room: float) -> str:
-    first = reason.split(":", maxsplit=1)[0].split(";", maxsplit=1)[0]
-    return first if wide(first) < room - 4 else "wait"
 
 
 def _people(course: Course, scale: TimeScale, y: float, width: float) -> Iterator[str]:
@@ -219,7 +216,7 @@ def _people(course: Course, scale: TimeScale, y: float, width: float) -> Iterato
         if wide(told) + 20 < right - left:
             yield words(left + 18, y + 15.5, told, "p-person")
         if asked.answered_at is None and asked.deadline_at is not None:
-            yield element("path", d=f"M{number(right)} {number(y + 11.5)}H{number(width - 8)}", cls="p-deadline")
+            yield across(right, y + 11.5, width - 8, "p-deadline")
 
 
 def _money(course: Course, scale: TimeScale, top: float, width: float) -> Iterator[str]:
@@ -232,13 +229,12 @@ def _money(course: Course, scale: TimeScale, top: float, width: float) -> Iterat
         return bottom - MONEY * usd / axis[-1]
 
     for value in axis:
-        cls = "p-zero" if not value else "p-grid"
-        yield element("path", d=f"M{number(left)} {number(y(value))}H{number(right)}", cls=cls)
+        yield across(left, y(value), right, "p-grid" if value else "p-zero")
     few = axis if len(axis) < 4 else [axis[0], axis[len(axis) // 2], axis[-1]]
     for value in few:
         yield words(left - 8, y(value) + 4, dollars(value), "p-tick", "end")
     if course.cap is not None:
-        yield element("path", d=f"M{number(left)} {number(y(course.cap))}H{number(right)}", cls="p-cap")
+        yield across(left, y(course.cap), right, "p-cap")
         told = f"cap {dollars(course.cap)}"
         if course.dearest and width > NARROW:
             told += f"; no turn starts above {dollars(max(0.0, course.cap - course.dearest))}, for the dearest took {dollars(course.dearest)}"
