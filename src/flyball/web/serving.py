@@ -27,7 +27,6 @@ class Listening(msgspec.Struct, frozen=True):
 
     link: str
     loopback: bool
-    port: int
 
 
 class ServeOptions(msgspec.Struct, frozen=True):
@@ -91,7 +90,7 @@ def listening(token: str, host: str, port: int) -> Listening:
     """The link with the token, which a browser needs once."""
     wildcard = host in {"0.0.0.0", "::"}  # noqa: S104 - a name to compare with
     name = os.uname().nodename if wildcard else f"[{host}]" if ":" in host else host
-    return Listening(f"http://{name}:{port}/?token={token}", host in LOOPBACK, port)
+    return Listening(f"http://{name}:{port}/?token={token}", host in LOOPBACK)
 
 
 def _names() -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from flyball.core.loop.guards import HOUR
+from flyball.core.model.events import GateVerdict
 from flyball.core.model.outcomes import ABSENT, LIMITED
 from flyball.core.model.state import State
 from flyball.core.workflows.registry import workflow_of
@@ -147,15 +148,15 @@ def _dual_gate(state: State, history: TaskHistory) -> dict[str, Any]:
     fact = history.judged
     at = history.judgements[-1].at if history.judgements else None
     turn = history.turn(fact.turn) if fact else None
-    gate = fact.gate_1 if fact else None
+    gate = fact.gate_1 if fact else GateVerdict(held=False, condition="")
     return {
         "phase": fact.stage if fact else state.main.stage,
         "iteration": fact.iteration if fact else 0,
         "gate_1": {
-            "satisfied": gate.held if gate else False,
-            "condition": gate.condition if gate else "",
-            "values": gate.values if gate else {},
-            "missing": [plain(m) for m in gate.missing] if gate else [],
+            "satisfied": gate.held,
+            "condition": gate.condition,
+            "values": gate.values,
+            "missing": [plain(m) for m in gate.missing],
         },
         "gate_2": {"satisfied": fact.gate_2 if fact else False, "source": turn.source if turn else "none"},
         "can_exit": fact.can_exit if fact else False,

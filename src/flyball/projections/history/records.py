@@ -207,7 +207,7 @@ class TrickSeen(msgspec.Struct, frozen=True):
     times: int = 1
 
 
-class Put(msgspec.Struct, frozen=True):
+class QuestionRecord(msgspec.Struct, frozen=True):
     """A question that was put to a person, and what came of it."""
 
     id: str

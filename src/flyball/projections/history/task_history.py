@@ -45,7 +45,7 @@ class TaskHistory:
         self.measured: rec.Verification | None = None
         self.checked: rec.Verification | None = None
         self.tricks: dict[Trick, rec.TrickSeen] = {}
-        self.questions: dict[EffectId, rec.Put] = {}
+        self.questions: dict[EffectId, rec.QuestionRecord] = {}
         self.words: list[rec.WordRecord] = []
         self.holds: list[rec.Hold] = []
         self.limited_at: dict[str, datetime] = {}
@@ -105,7 +105,7 @@ class TaskHistory:
             self._turn_at[effect.id] = len(self.turns)
             self.turns.append(turn_begun(at, effect))
         elif isinstance(effect, Ask):
-            put = rec.Put(effect.id, effect.question.name, plain(effect.question.text, 1000), at)
+            put = rec.QuestionRecord(effect.id, effect.question.name, plain(effect.question.text, 1000), at)
             self.questions.setdefault(effect.id, put)
 
     def _on_ended(self, at: datetime, fact: ev.Ended) -> None:

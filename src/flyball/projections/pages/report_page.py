@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 import msgspec
 
@@ -12,18 +11,10 @@ from flyball.projections.history.spend import Spend
 from flyball.projections.pages import subtasks
 from flyball.projections.pages.figures import Figure, Weakness, weaknesses
 from flyball.projections.pages.summary import Known, Summary, spent_amount, summarize
-from flyball.projections.pages.task_page import (
-    IterationShown,
-    Plot,
-    course_of,
-    failing_of,
-    iterations_shown,
-)
+from flyball.projections.pages.task_page import Plot, course_of, failing_of
 from flyball.projections.views.report import Report, report
 from flyball.projections.views.standing import state_once_delivered
 from flyball.projections.wording import dollars, duration
-
-PAGE_ROWS = 200
 
 
 class ReportPage(msgspec.Struct, frozen=True):
@@ -35,7 +26,6 @@ class ReportPage(msgspec.Struct, frozen=True):
     items: tuple[subtasks.ItemShown, ...]
     failing: Plot | None
     course: Plot | None
-    iterations: Sequence[IterationShown]
     rejections: dict[str, str]
     facts: int
     sentence: str
@@ -54,7 +44,6 @@ def report_page(known: Known) -> ReportPage:
         subtasks.items_shown(known.state, known.history),
         failing_of(known, summary.back),
         course_of(known),
-        iterations_shown(known.history, only_wrong=True)[-PAGE_ROWS:],
         _remarks(known),
         known.state.seq,
         f"{summary.evidence[:1].upper()}{summary.evidence[1:]}." if made.decision == "DONE" else summary.headline,
@@ -67,13 +56,10 @@ def _figures(known: Known, made: Report) -> tuple[Figure, ...]:
     waiting = f"{duration(known.waiting_s)} waiting" if known.waiting_s >= 60 else "at work"
     money = spent_amount(known.state)
     refused = len(made.false_claims)
+    of = f"of {dollars(cap)}" if cap else "agent reports none" if money == "–" else _tokens(made.total)
     return (
         Figure("Iterations", str(made.iterations), note=plural(made.total.turns, "turn")),
-        Figure(
-            "Spent",
-            money,
-            note=f"of {dollars(cap)}" if cap else "agent reports none" if money == "–" else _tokens(made.total),
-        ),
+        Figure("Spent", money, note=of),
         Figure("Time", duration(made.elapsed_s), note=waiting),
         Figure("False claims", str(refused), note="all refused" if refused else "none was made"),
     )

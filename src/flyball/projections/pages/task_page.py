@@ -43,9 +43,8 @@ class IterationShown(msgspec.Struct, frozen=True):
 
 
 class Plot(msgspec.Struct, frozen=True):
-    """A picture at each width, the sentence it tells, and a name for its parts."""
+    """A picture at each width, and the sentence it tells."""
 
-    id: str
     pictures: tuple[str, ...]
     story: str
 
@@ -131,7 +130,7 @@ def failing_of(known: Known, back: GoneBack | None) -> Plot | None:
     )
     baseline = known.state.baseline
     story = failing_story(marks, baseline.counts.known_failing if baseline else 0, returned)
-    return Plot("failing", pictures, story)
+    return Plot(pictures, story)
 
 
 def course_of(known: Known) -> Plot | None:
@@ -155,7 +154,7 @@ def course_of(known: Known) -> Plot | None:
         state.dearest_turn.usd,
     )
     pictures = tuple(course_plot(course, width, label="course-story") for width in WIDTHS)
-    return Plot("course", pictures, _course_story(known))
+    return Plot(pictures, _course_story(known))
 
 
 def _course_story(known: Known) -> str:

@@ -12,7 +12,7 @@ from flyball.core.model.state import State
 from flyball.core.text.quantities import plural
 from flyball.projections.history import records as rec
 from flyball.projections.history.reviews import ReviewRecord, reviews
-from flyball.projections.history.spend import Spend, TurnSpend, each, spend, total
+from flyball.projections.history.spend import Spend, TurnSpend, spend, spend_of_turns, total
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
 from flyball.projections.views.status import UnverifiedShown, unverified_parts
@@ -99,7 +99,7 @@ class Report(msgspec.Struct, frozen=True):
     reviews: tuple[ReviewRecord, ...]
     consents: tuple[rec.Consent, ...]
     rollbacks: tuple[rec.Rollback, ...]
-    questions: tuple[rec.Put, ...]
+    questions: tuple[rec.QuestionRecord, ...]
     words: tuple[rec.WordRecord, ...]
     waits: tuple[rec.Hold, ...]
     iterations: int
@@ -170,7 +170,7 @@ def report(state: State, history: TaskHistory) -> Report:
         words=tuple(history.words),
         waits=tuple(history.holds),
         iterations=state.iterations,
-        turns=each(history.turns),
+        turns=spend_of_turns(history.turns),
         spend=spend(history.turns),
         total=total(history.turns),
         notes=(*history.notes, NOT_IN_CHECKPOINTS),

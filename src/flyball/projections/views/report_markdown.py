@@ -28,9 +28,9 @@ def markdown(report: Report) -> str:
         _section("Who reviewed", [_review(x) for x in r.reviews]),
         _section("Tricks caught", [_trick(t) for t in r.tricks]),
         _section(
-            "False claims", [f"{_where(c)}: said done, but measured: {_joined(c.missing)}" for c in r.false_claims]
+            "False claims", [f"{_where(c)}: said done, but measured: {_in_one_line(c.missing)}" for c in r.false_claims]
         ),
-        _section("Reported against measured", [f"{_where(d)}: {_joined(d.numbers)}" for d in r.disagreements]),
+        _section("Reported against measured", [f"{_where(d)}: {_in_one_line(d.numbers)}" for d in r.disagreements]),
         _section("Decisions", [f"{_learning(d)}: {escape(d.choice, 400)} ({_standing(d)})" for d in r.decisions]),
         _section("Learnings", [_learning(a) + _unless_kept(a) for a in r.anti_patterns]),
         _section("Learnings given to turns", [_learning_given(g) for g in r.learnings_given]),
@@ -164,7 +164,7 @@ def _where(seen: FalseClaim | Disagreement) -> str:
     return f"- {escape(seen.stage)} {seen.iteration}, turn {seen.turn}"
 
 
-def _joined(texts: Iterable[str]) -> str:
+def _in_one_line(texts: Iterable[str]) -> str:
     return escape("; ".join(texts), 500)
 
 
