@@ -18,8 +18,7 @@ from flyball.projections.history.spend import Spend
 from flyball.projections.plots.failing import spark
 from flyball.projections.plots.failing_story import failing_story
 from flyball.projections.plots.governor import governor
-from flyball.projections.visible import cut, visible
-from flyball.projections.wording import age, dollars, duration, money, short_time, split_command, stamp
+from flyball.projections.wording import age, cut, dollars, duration, money, short_time, split_command, stamp, visible
 
 PACKAGE = "flyball.markup"
 

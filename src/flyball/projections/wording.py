@@ -1,16 +1,18 @@
-"""Foreign text, numbers and times as every screen writes them; nothing here lets a text act as markup."""
+"""Foreign text, numbers and times as every screen writes them; nothing here lets a text act as markup or steer a terminal."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from datetime import UTC, datetime
 
-from flyball.core.text.scrubbing import one_line, storable
+from flyball.core.text.scrubbing import INVISIBLE, one_line, storable
 
 LONG_WORD = 24
 _ACTIVE = re.compile(r"[\\`*\[\]<>|~&]|(?<![^\W_])_|_(?![^\W_])")
 _LEADING = re.compile(r"^(?:[#+=-]|\d{1,9}(?=[.)](?:\s|$)))")
 _TICKS = re.compile(r"`+")
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _ENDS_WITH_COMMAND = re.compile(
     r"(?P<text>.*?[.;:,]?)\s+(?P<lead>[^.;:]*): (?P<command>(?:flyball|git) [^\n;]+)", re.DOTALL
 )
@@ -63,6 +65,29 @@ def code(text: str, limit: int = 300) -> str:
     ticks = "`" * (max((len(run) for run in _TICKS.findall(line)), default=0) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{ticks}{pad}{line}{pad}{ticks}"
+
+
+def visible(text: str) -> str:
+    """The same text; what steers or shows nothing, by its category, is shown by its picture (`␛`) or its number (`⟨202E⟩`)."""
+    if not text.isprintable():
+        text = "".join(letter if _is_plain(letter) else _sign(letter) for letter in text)
+    return text if text.isascii() else _INVISIBLE.sub(lambda found: _sign(found[0]), text)
+
+
+def _is_plain(letter: str) -> bool:
+    return letter.isprintable() or letter in "\n\t" or unicodedata.category(letter) == "Zs"
+
+
+def _sign(letter: str) -> str:
+    code = ord(letter)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"⟨{code:04X}⟩"
+
+
+def cut(text: str, limit: int) -> str:
+    """A long text up to a limit, and how much more there is."""
+    return text if len(text) <= limit else f"{text[:limit]}… and {len(text) - limit:,} characters more"
 
 
 def split_command(text: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from flyball.markup.rendering import Crumb
 from flyball.ports import Refusal
 from flyball.process import capture
 from flyball.projections.pages.summary import Place
-from flyball.projections.visible import visible
+from flyball.projections.wording import visible
 from flyball.web.frame import frame, page, read_only, redirect, sites_of
 from flyball.wiring.site import Site
 from flyball.wiring.tools.roster import roster

@@ -77,9 +77,8 @@ class TurnRecord(msgspec.Struct, frozen=True):
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """One iteration as it was weighed; `number` counts over the whole task, `iteration` within the stage."""
+    """One iteration as it was weighed; `iteration` counts within the stage."""
 
-    number: int
     at: datetime
     stage: str
     iteration: int

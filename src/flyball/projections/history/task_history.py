@@ -17,11 +17,9 @@ from flyball.core.model.measurement import Trick
 from flyball.core.model.task import MAIN, EffectId
 from flyball.core.text.quantities import listed
 from flyball.core.workflows.backlog.effects import BacklogRead
-from flyball.projections.history import records as rec
+from flyball.projections.history import recording as make, records as rec
 from flyball.projections.history.learnings import LearningLedger
 from flyball.projections.history.ledgers import BreakerLedger, CheckpointLedger, ErrorLedger
-from flyball.projections.history.notes import notes_of, preparation_notes, warning_notes
-from flyball.projections.history.recording import judgement, turn_begun, turn_ended, verification
 from flyball.projections.history.timeline import Timeline
 from flyball.projections.wording import plain, short
 
@@ -73,7 +71,7 @@ class TaskHistory:
         apply = self._facts.get(type(event.fact))
         if apply is not None:
             apply(self, event.at, event.fact)
-        self._note(notes_of(event.fact))
+        self._note(make.notes_of(event.fact))
         self.timeline.add(event)
         if shows(event):
             self.last_activity = event.at
@@ -103,7 +101,7 @@ class TaskHistory:
         self._open[effect.id] = effect
         if isinstance(effect, RunAgent):
             self._turn_at[effect.id] = len(self.turns)
-            self.turns.append(turn_begun(at, effect))
+            self.turns.append(make.turn_begun(at, effect))
         elif isinstance(effect, Ask):
             put = rec.QuestionRecord(effect.id, effect.question.name, plain(effect.question.text, 1000), at)
             self.questions.setdefault(effect.id, put)
@@ -112,14 +110,14 @@ class TaskHistory:
         effect = self._open.pop(fact.id, None)
         where = self._turn_at.get(fact.id)
         if where is not None:
-            self.turns[where] = turn_ended(self.turns[where], at, fact.outcome)
-            self._note(warning_notes(self.turns[where].role, fact.outcome))
+            self.turns[where] = make.turn_ended(self.turns[where], at, fact.outcome)
+            self._note(make.warning_notes(self.turns[where].role, fact.outcome))
         apply = self._outcomes.get(type(fact.outcome))
         if effect is not None and apply is not None:
             apply(self, at, effect, fact.outcome)
 
     def _on_prepared(self, at: datetime, _effect: Effect, outcome: out.Prepared) -> None:
-        self._note(preparation_notes(outcome))
+        self._note(make.preparation_notes(outcome))
         if not self.checkpoints:
             self._checkpoints.keep(rec.CheckpointRecord("start", outcome.base, at, True, self.stage, 0))
 
@@ -139,7 +137,7 @@ class TaskHistory:
     def _on_measured(self, at: datetime, effect: Effect, outcome: out.Measured) -> None:
         measurement = outcome.measurement
         baseline = isinstance(effect, Measure) and effect.kind == "baseline"
-        self.measured = verification(at, "baseline" if baseline else self.stage, measurement)
+        self.measured = make.verification(at, "baseline" if baseline else self.stage, measurement)
         self._note(measurement.notes)
         if measurement.checks:
             self.checked = self.measured
@@ -173,7 +171,7 @@ class TaskHistory:
 
     def _on_judged(self, at: datetime, fact: ev.Judged) -> None:
         self.judged = fact
-        self.judgements.append(judgement(len(self.judgements) + 1, at, fact, self.measured))
+        self.judgements.append(make.judgement(at, fact, self.measured))
         if fact.can_exit and self.measured is not None:
             self.measured = replace(self.measured, stage=fact.stage, condition=fact.gate_1.condition)
             self.verified.append(self.measured)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from flyball.projections.visible import visible
+from flyball.projections.wording import visible
 
 Attribute = str | float | None
 
