@@ -44,23 +44,12 @@ class OutlineEntry(msgspec.Struct, frozen=True):
     count: str = ""
 
 
-class RawPart(msgspec.Struct, frozen=True):
-    name: str
-    text: str
-    start: int
-    end: int
-    size: int
-    earlier: int | None
-    later: int | None
-
-
 class TurnPage(msgspec.Struct):
     """Everything of one turn's page."""
 
     record: TurnRecord
     heading: str
     meta: str
-    chip: Chip | None
     says: str
     differs: bool
     measured: str
@@ -81,7 +70,7 @@ class TurnPage(msgspec.Struct):
     outline: list[OutlineEntry] = []
     earlier: int | None = None
     later: int | None = None
-    raw: RawPart | None = None
+    raw: Bytes | None = None
 
 
 def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str], hidden: Hide) -> TurnPage:
@@ -99,7 +88,6 @@ def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str], 
         record=record,
         heading=f"{record.role}{f' on {record.item}' if record.item else ''}",
         meta=_meta(record),
-        chip=verdict_chip(mark.kind) if mark is not None and mark.kind != "continue" else None,
         says=_says(record),
         differs=bool(judged and (judged.false_claim or judged.disagreements)),
         measured=measured_of(found, record),
@@ -122,7 +110,8 @@ def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str], 
         name = query.get("file", "stdout")
         if name in files:
             raw = read_bytes(files[name], at)
-            shown.raw = RawPart(raw.name, hidden(raw.text), raw.start, raw.end, raw.size, *_neighbours(raw))
+            shown.raw = replace(raw, text=hidden(raw.text))
+            shown.earlier, shown.later = _neighbours(raw)
         return shown
     if "stdout" in files:
         read = read_page(found.state.task, record.agent, files["stdout"], at)
