@@ -115,7 +115,7 @@ def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str], 
         return shown
     if "stdout" in files:
         read = read_page(found.state.task, record.agent, files["stdout"], at)
-        shown.parts = [_without(part, hidden) for part in parts_of(read.shown)]
+        shown.parts = [_without_secrets(part, hidden) for part in parts_of(read.shown)]
         shown.earlier, shown.later = _neighbours(read)
     shown.outline = _outline(shown)
     return shown
@@ -126,7 +126,7 @@ def _neighbours(read: Bytes | Page) -> tuple[int | None, int | None]:
     return max(0, read.start - PAGE) if read.start else None, read.end if read.end < read.size else None
 
 
-def _without(part: Part, hidden: Hide) -> Part:
+def _without_secrets(part: Part, hidden: Hide) -> Part:
     """A turn that is under way has its secrets taken out of what it printed only when it ends."""
     return replace(part, text=hidden(part.text), line=hidden(part.line), body=hidden(part.body))
 

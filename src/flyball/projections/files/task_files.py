@@ -73,8 +73,8 @@ def _item_line(item: Item) -> str:
 
 
 def _decision_line(learning: Learning) -> str:
-    told = "" if learning.standing == "kept" else f" ({learning.standing})"
-    return f"{escape(learning.title, 100)}: {escape(learning.choice, 120)}{told}"
+    standing = "" if learning.standing == "kept" else f" ({learning.standing})"
+    return f"{escape(learning.title, 100)}: {escape(learning.choice, 120)}{standing}"
 
 
 def _recent(history: TaskHistory, kind: str) -> list[Learning]:

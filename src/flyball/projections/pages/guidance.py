@@ -79,7 +79,6 @@ _EFFECTS = {
 class SaidShown(msgspec.Struct, frozen=True):
     """One word: what was said, and what comes of it."""
 
-    word: str
     said: str
     effect: str
 
@@ -90,4 +89,4 @@ def said_shown(word: PersonSpoke, *, controlled: bool) -> SaidShown:
     text = f": {plain(word.text, 200)}" if word.text else ""
     effect = _EFFECTS.get(word.word, "It is taken in with the next step.")
     later = "" if controlled else " Nobody runs the task now: it takes effect when the task is resumed."
-    return SaidShown(word.word, f"You said {word.word}{asked}{text}", f"{effect}{later}")
+    return SaidShown(f"You said {word.word}{asked}{text}", f"{effect}{later}")

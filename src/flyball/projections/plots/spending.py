@@ -221,7 +221,8 @@ def _people(course: Course, scale: TimeScale, y: float, width: float) -> Iterato
 
 def _money(course: Course, scale: TimeScale, top: float, width: float) -> Iterator[str]:
     """A step line against what may be spent."""
-    spent = course.timeline.money[-1].usd
+    money = course.timeline.money
+    spent = money[-1].usd
     axis = small_steps(max(spent, course.cap or 0.0))
     left, right, bottom = scale.pieces[0].left, scale.pieces[-1].right, top + MONEY
 
@@ -230,8 +231,7 @@ def _money(course: Course, scale: TimeScale, top: float, width: float) -> Iterat
 
     for value in axis:
         yield across(left, y(value), right, "p-grid" if value else "p-zero")
-    few = axis if len(axis) < 4 else [axis[0], axis[len(axis) // 2], axis[-1]]
-    for value in few:
+    for value in axis if len(axis) < 4 else (axis[0], axis[len(axis) // 2], axis[-1]):
         yield words(left - 8, y(value) + 4, dollars(value), "p-tick", "end")
     if course.cap is not None:
         yield across(left, y(course.cap), right, "p-cap")
@@ -240,12 +240,8 @@ def _money(course: Course, scale: TimeScale, top: float, width: float) -> Iterat
             told += f"; no turn starts above {dollars(max(0.0, course.cap - course.dearest))}, for the dearest took {dollars(course.dearest)}"
         yield words(left + 4, y(course.cap) - 5, told, "p-note")
     path = f"M{number(left)} {number(bottom)}"
-    points = (
-        course.timeline.money
-        if len(course.timeline.money) <= 400
-        else course.timeline.money[:: len(course.timeline.money) // 400 + 1]
-    )
-    for each in [*points, course.timeline.money[-1]]:
+    points = money if len(money) <= 400 else money[:: len(money) // 400 + 1]
+    for each in [*points, money[-1]]:
         path += f"H{number(scale.x(each.at))}V{number(y(each.usd))}"
     end = _end(course, scale)
     path += f"H{number(end)}"
