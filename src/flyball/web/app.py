@@ -207,7 +207,7 @@ async def _live(request: Request) -> Response:
     _, child = route.matches(scope)
     inner = Request({**scope, **child, "app": request.app})
 
-    async def make(_: Request) -> str:
+    async def make() -> str:
         answer = await route.endpoint(inner)
         return bytes(answer.body).decode()
 

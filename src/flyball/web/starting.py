@@ -33,16 +33,16 @@ class Field(msgspec.Struct, frozen=True):
 
     name: str
     label: str
-    hint: str
     step: str = "1"
+    hint: str = "Default: as it was."
     value: str = ""
 
 
 LIMITS = (
-    Field("budget_usd", "Budget in USD", "Default: as it was.", "any"),
-    Field("max_hours", "Hours", "Default: as it was.", "any"),
-    Field("max_iterations", "Iterations", "Default: as it was."),
-    Field("max_turns", "Turns", "Default: as it was."),
+    Field("budget_usd", "Budget in USD", "any"),
+    Field("max_hours", "Hours", "any"),
+    Field("max_iterations", "Iterations"),
+    Field("max_turns", "Turns"),
 )
 
 
