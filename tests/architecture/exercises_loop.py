@@ -18,20 +18,19 @@ from flyball.core.workflows.backlog.proposals import from_feedback
 from flyball.core.workflows.backlog.values import Backlog
 from flyball.projections.files.loop_files import phase_status, render
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.pages.advice_line import parted
 from flyball.projections.pages.changes import of_item, of_turn
 from flyball.projections.pages.diffs import files_of
-from flyball.projections.pages.guidance import Comment, comments_in, guidance
+from flyball.projections.pages.guidance import Comment, comments_in, guidance, said_shown
 from flyball.projections.pages.home import home_page
 from flyball.projections.pages.notices import Notices, still_matters
 from flyball.projections.pages.report_page import report_page
-from flyball.projections.pages.said import said_shown
 from flyball.projections.pages.summary import Known, Place
 from flyball.projections.pages.task_page import task_page
 from flyball.projections.views.banner import banner
 from flyball.projections.views.lines import json_line, line
 from flyball.projections.views.situation import Seen
 from flyball.projections.views.status import status
+from flyball.projections.wording import split_command
 from flyball.testing.builders import short_tdd_run
 from flyball.testing.simulator import APPROVED, DONE, EveryFile, Simulator, World, a_task, ok, suite
 
@@ -86,7 +85,7 @@ def exercise_the_pages() -> None:
     assert patched.hunks[0].pairs
     assert of_turn(known.history, 1)
     assert of_item(known.history, "none") is None
-    assert parted("It is not there. See: flyball doctor")[1]
+    assert split_command("It is not there. See: flyball doctor")[1]
     assert said_shown(PersonSpoke("pause"), controlled=True).effect
     notice = Notices("r").of(story.events[-1], story.state)
     assert notice

@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
 from flyball.core.text.scrubbing import one_line, storable
-from flyball.projections.wording import code, duration, escaped, plain
+from flyball.projections.wording import code, duration, escape, plain, split_command
 
 HOSTILE = [
     "# PASSED",
@@ -50,28 +50,28 @@ PLAIN_KINDS = {
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_is_shown_as_it_stands(text):
-    said, kinds = shown(f"- {escaped(text)}\n")
+    said, kinds = shown(f"- {escape(text)}\n")
     assert kinds <= PLAIN_KINDS
     assert said == plain(text)
 
 
 @given(st.text(alphabet=st.sampled_from("ab1 #*_`~[]()<>!|\\&;.-+=:/\n\t\u202e\x1b"), max_size=40))
 def test_no_text_becomes_markup_in_a_list_item(text):
-    said, kinds = shown(f"- x {escaped(text)}\n")
+    said, kinds = shown(f"- x {escape(text)}\n")
     assert kinds <= PLAIN_KINDS
     assert said.rstrip() == f"x {plain(text)}".rstrip()
 
 
 @given(st.text(alphabet=st.sampled_from("ab1 #*_`~[]()<>!|\\&;.-+=:\n"), min_size=1, max_size=30))
 def test_no_text_becomes_markup_at_the_beginning_of_an_item(text):
-    said, kinds = shown(f"- {escaped(text)}\n")
+    said, kinds = shown(f"- {escape(text)}\n")
     assert kinds <= PLAIN_KINDS
     assert said == plain(text)
 
 
 @given(st.text(alphabet=st.sampled_from("ab|\\`_*"), max_size=20))
 def test_a_table_cell_keeps_its_row_whole(text):
-    tokens = MarkdownIt("commonmark").enable("table").parse(f"| a | b |\n|---|---|\n| {escaped(text)} | end |\n")
+    tokens = MarkdownIt("commonmark").enable("table").parse(f"| a | b |\n|---|---|\n| {escape(text)} | end |\n")
     cells = [t.children for t in tokens if t.type == "inline"]
     assert len(cells) == 4
     assert "".join(child.content for child in cells[3] or ()) == "end"
@@ -110,3 +110,24 @@ def test_a_text_is_cut_between_words_unless_the_word_is_very_long():
 )
 def test_durations_read_naturally(seconds, words):
     assert duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "command"),
+    [
+        (
+            "It is not trusted. Read it, then type: flyball trust",
+            "It is not trusted. Read it, then type:",
+            "flyball trust",
+        ),
+        (
+            "Turn 3 left no checkpoint. See: flyball checkpoints 7",
+            "Turn 3 left no checkpoint. See:",
+            "flyball checkpoints 7",
+        ),
+        ("Choose an answer or write one.", "Choose an answer or write one.", ""),
+        ("Type: flyball run --agent NAME; or another", "Type: flyball run --agent NAME; or another", ""),
+    ],
+)
+def test_the_command_a_refusal_ends_with_stands_on_a_line_of_its_own(text: str, told: str, command: str) -> None:
+    assert split_command(text) == (told, command)

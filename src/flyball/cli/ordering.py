@@ -28,7 +28,7 @@ from flyball.documents.work_folder import WORK
 from flyball.documents.work_source import is_work_folder, read_work_source
 from flyball.measures.evaluators.offered import offered
 from flyball.ports import Refusal
-from flyball.projections.views.standing import finished
+from flyball.projections.views.standing import final_stop
 from flyball.wiring.run.readiness import require_ready
 from flyball.wiring.run.trackers import read_tracker, tracker_source
 from flyball.wiring.site import Site
@@ -204,14 +204,14 @@ def open_as_asked(
 def known_task(site: Site, configured: Configured, order: Start, source: SourceDocument | None) -> TaskId | None:
     """The task to go on with, if the same was asked for before; a person may choose a new one instead."""
     if source is None:
-        tasks = [t for t in tasks_asked(site, configured.workflow, order.request) if finished(site.state(t)) is None]
+        tasks = [t for t in tasks_asked(site, configured.workflow, order.request) if final_stop(site.state(t)) is None]
     else:
         tasks = tasks_from(site, source.source)
     if not tasks:
         return None
     task, state = tasks[-1], site.state(tasks[-1])
     changed = source is not None and state.task.source is not None and source.differs_from(state.task.source)
-    if source is not None and finished(state) is not None:
+    if source is not None and final_stop(state) is not None:
         return None if source.living or changed else task
     if not configured.settings.attended:
         return _resumed(task, order, source if changed else None)

@@ -36,7 +36,7 @@ from flyball.core.workflows.backlog.cycles import folder
 from flyball.core.workflows.registry import WORKFLOWS, works_on_issues
 from flyball.core.workflows.tdd.prp_session import told
 from flyball.documents.work_source import require_constitution
-from flyball.projections.views.standing import finished, next_command
+from flyball.projections.views.standing import final_stop, next_command
 from flyball.projections.views.status import status
 from flyball.wiring.run.controller import Controller
 from flyball.wiring.run.held_notices import hold
@@ -135,7 +135,7 @@ def drive(site: Site, task: TaskId, *said: Fact, attended: bool, seat: Seat) -> 
 
 def _taken_up(site: Site, task: TaskId, flags: RunFlags, seat: Seat) -> int:
     state = site.dossier(task).state
-    over = finished(state)
+    over = final_stop(state)
     if over is not None and not any(word.word == "reopen" for word in site.journal.pending(task)):
         catch_up(site, state)
         say(f"{task} is finished: {over.reason}")

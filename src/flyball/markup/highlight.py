@@ -11,7 +11,7 @@ from pygments.token import STANDARD_TYPES, Token
 from pygments.util import ClassNotFound
 
 from flyball.projections.pages.diffs import Line
-from flyball.projections.visible import visible
+from flyball.projections.wording import visible
 
 LONGEST = 400
 """A longer line has no colours."""

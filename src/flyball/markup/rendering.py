@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from importlib import resources
 from typing import Any
 
@@ -16,15 +15,10 @@ from markupsafe import Markup, escape
 from flyball.core.text.quantities import plural
 from flyball.markup.highlight import code
 from flyball.projections.history.spend import Spend
-from flyball.projections.history.timeline import TimelineMark
-from flyball.projections.pages.advice_line import parted
-from flyball.projections.pages.summary import short_time
 from flyball.projections.plots.failing import spark
 from flyball.projections.plots.failing_story import failing_story
 from flyball.projections.plots.governor import governor
-from flyball.projections.plots.spending import dollars
-from flyball.projections.visible import cut, visible
-from flyball.projections.wording import age, duration, money, stamp
+from flyball.projections.wording import age, cut, dollars, duration, money, short_time, split_command, stamp, visible
 
 PACKAGE = "flyball.markup"
 
@@ -57,7 +51,7 @@ def _environment() -> jinja2.Environment:
     made = jinja2.Environment(
         loader=jinja2.PackageLoader(PACKAGE),
         autoescape=True,
-        finalize=_shown,
+        finalize=lambda value: visible(value) if type(value) is str else value,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -71,16 +65,16 @@ def _environment() -> jinja2.Environment:
         date=lambda at: f"{at.astimezone(UTC):%d %b %Y, %H:%M} UTC",
         dollars=dollars,
         duration=duration,
-        parted=parted,
+        split_command=split_command,
         governor=lambda angle, size=30: Markup(governor(angle, size)),  # noqa: S704 - our own picture
         hm=lambda at: f"{at.astimezone(UTC):%H:%M}",
         hms=lambda at: f"{at.astimezone(UTC):%H:%M:%S}",
         iso=lambda at: f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
         plural=plural,
         short_time=short_time,
-        since=lambda at, now: _since(now - at),
+        since=lambda at, now: _since((now - at).total_seconds()),
         slug=lambda key: key.replace("/", "-"),
-        spark=_spark,
+        spark=lambda marks, label: Markup(spark(marks, label=label)),  # noqa: S704 - our own picture
         stamp=stamp,
         story=failing_story,
         tail=lambda text, limit: text if len(text) <= limit else f"…{text[1 - limit :]}",
@@ -88,14 +82,6 @@ def _environment() -> jinja2.Environment:
         thousands=lambda number: "–" if number is None else f"{number:,}",
     )
     return made
-
-
-def _shown(value: object) -> object:
-    return visible(value) if type(value) is str else value
-
-
-def _spark(marks: Sequence[TimelineMark], label: str) -> Markup:
-    return Markup(spark(marks, label=label))  # noqa: S704 - our own picture
 
 
 def _amount(spend: Spend) -> str:
@@ -108,12 +94,7 @@ def _countdown(until: datetime, now: datetime) -> str:
     return f"{seconds // 60}:{seconds % 60:02d}" if seconds < 3600 else duration(seconds)
 
 
-def _since(passed: timedelta) -> str:
-    seconds = max(0.0, passed.total_seconds())
-    return (
-        duration(seconds)
-        if 3600 <= seconds < 86_400
-        else plural(int(seconds // 86_400), "day")
-        if seconds >= 86_400
-        else age(seconds)
-    )
+def _since(seconds: float) -> str:
+    if seconds >= 86_400:
+        return plural(int(seconds // 86_400), "day")
+    return duration(seconds) if seconds >= 3600 else age(seconds)

@@ -1,18 +1,21 @@
-"""Foreign text, numbers and times as every screen writes them; nothing here lets a text act as markup."""
+"""Foreign text, numbers and times as every screen writes them; nothing here lets a text act as markup or steer a terminal."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from datetime import UTC, datetime
 
-from flyball.core.text.scrubbing import one_line, storable
+from flyball.core.text.scrubbing import INVISIBLE, one_line, storable
 
 LONG_WORD = 24
 _ACTIVE = re.compile(r"[\\`*\[\]<>|~&]|(?<![^\W_])_|_(?![^\W_])")
 _LEADING = re.compile(r"^(?:[#+=-]|\d{1,9}(?=[.)](?:\s|$)))")
 _TICKS = re.compile(r"`+")
-
-
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
+_ENDS_WITH_COMMAND = re.compile(
+    r"(?P<text>.*?[.;:,]?)\s+(?P<lead>[^.;:]*): (?P<command>(?:flyball|git) [^\n;]+)", re.DOTALL
+)
 _GUARDS = {"breaker": "cool-down", "hourly": "calls this hour", "crash": "after a crash"}
 
 
@@ -26,6 +29,11 @@ def money(usd: float | None, known: float = 0.0, *, estimated: bool = False, dig
     if usd is not None:
         return f"{'about ' if estimated else ''}{usd:.{digits}f} USD"
     return f"at least {known:.{digits}f} USD" if known else "– USD"
+
+
+def dollars(usd: float) -> str:
+    """An amount as pages write it: whole dollars without cents."""
+    return f"${usd:.0f}" if usd == int(usd) else f"${usd:.2f}"
 
 
 def plain(text: str, limit: int = 300) -> str:
@@ -43,15 +51,10 @@ def plain(text: str, limit: int = 300) -> str:
     return kept.rstrip() + "…"
 
 
-def escaped(text: str, limit: int = 300) -> str:
+def escape(text: str, limit: int = 300) -> str:
     """One line of foreign text that Markdown shows as it stands, in a paragraph, a list item or a table cell."""
     line = _ACTIVE.sub(lambda found: "\\" + found[0], plain(text, limit))
-    return _LEADING.sub(_without_effect, line)
-
-
-def _without_effect(found: re.Match[str]) -> str:
-    lead = found[0]
-    return f"{lead}\\" if lead.isdigit() else f"\\{lead}"
+    return _LEADING.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", line)
 
 
 def code(text: str, limit: int = 300) -> str:
@@ -62,6 +65,35 @@ def code(text: str, limit: int = 300) -> str:
     ticks = "`" * (max((len(run) for run in _TICKS.findall(line)), default=0) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{ticks}{pad}{line}{pad}{ticks}"
+
+
+def visible(text: str) -> str:
+    """The same text; what steers or shows nothing, by its category, is shown by its picture (`␛`) or its number (`⟨202E⟩`)."""
+    if not text.isprintable():
+        text = "".join(letter if _is_plain(letter) else _sign(letter) for letter in text)
+    return text if text.isascii() else _INVISIBLE.sub(lambda found: _sign(found[0]), text)
+
+
+def _is_plain(letter: str) -> bool:
+    return letter.isprintable() or letter in "\n\t" or unicodedata.category(letter) == "Zs"
+
+
+def _sign(letter: str) -> str:
+    code = ord(letter)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"⟨{code:04X}⟩"
+
+
+def cut(text: str, limit: int) -> str:
+    """A long text up to a limit, and how much more there is."""
+    return text if len(text) <= limit else f"{text[:limit]}… and {len(text) - limit:,} characters more"
+
+
+def split_command(text: str) -> tuple[str, str]:
+    """A refusal with what leads to the command it ends with, and the command, which has a line of its own on a page."""
+    found = _ENDS_WITH_COMMAND.fullmatch(text.strip())
+    return (f"{found['text']} {found['lead']}:", found["command"]) if found else (text, "")
 
 
 def short(commit: str) -> str:
@@ -87,6 +119,14 @@ def clock_time(at: datetime, now: datetime) -> str:
     """A time of today as `15:40 UTC`, of another day with its date."""
     at, now = at.astimezone(UTC), now.astimezone(UTC)
     return f"{at:%H:%M} UTC" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def short_time(at: datetime, now: datetime) -> str:
+    """`15:40` today, `Tue 01:31` within a week, else the date."""
+    at, now = at.astimezone(UTC), now.astimezone(UTC)
+    if at.date() == now.date():
+        return f"{at:%H:%M}"
+    return f"{at:%a %H:%M}" if abs((at - now).days) < 6 else f"{at:%d %b %Y}"
 
 
 def age(seconds: float) -> str:

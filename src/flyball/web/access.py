@@ -46,13 +46,13 @@ class AccessRules(msgspec.Struct, frozen=True):
     @property
     def cookie(self) -> str:
         """Not the token itself: who steals a cookie cannot make a link of it."""
-        return self._derived("cookie")
+        return self._derive("cookie")
 
     @property
     def form_token(self) -> str:
-        return self._derived("form")
+        return self._derive("form")
 
-    def _derived(self, purpose: str) -> str:
+    def _derive(self, purpose: str) -> str:
         return hmac.new(self.token.encode(), purpose.encode(), hashlib.sha256).hexdigest()
 
     def knows_host(self, host: str) -> bool:

@@ -40,7 +40,7 @@ ASSETS = frozenset({"style.css", "page.js", "icon.svg", "icon-needs.svg", "manif
 YEAR = 365 * 24 * 3600
 
 Look = Callable[[Request], Response]
-Spoken = Callable[[Request, list[tuple[str, str]]], Awaitable[Response] | Response]
+Spoken = Callable[[Request, list[tuple[str, str]]], Response]
 
 
 def make_app(home: Path, gate: AccessRules) -> Starlette:
@@ -99,13 +99,14 @@ class Guarded:
                 message["headers"] = [*message["headers"], *own]
             await send(message)
 
-        answer = self._refused(request)
+        answer = self._early_answer(request)
         if answer is not None:
             await answer(scope, receive, sending)
         else:
             await self._app(scope, receive, sending)
 
-    def _refused(self, request: Request) -> Response | None:
+    def _early_answer(self, request: Request) -> Response | None:
+        """The answer to who may not pass, or came with the link; None for a request that pages answer."""
         gate = self._gate
         if not gate.knows_host(request.headers.get("host", "")):
             return PlainTextResponse("This server is not known by that name.", 421)
@@ -115,8 +116,9 @@ class Guarded:
         if given and request.method == "GET":
             if not gate.has_token(given):
                 return HTMLResponse(render("login.html"), 403)
-            return self._remembered(request)
-        if request.url.path == "/metrics" and gate.has_token(_bearer(request)):
+            return self._remember_browser(request)
+        bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if request.url.path == "/metrics" and gate.has_token(bearer):
             return None
         if not gate.has_cookie(request.cookies.get(COOKIE, "")):
             return HTMLResponse(render("login.html"), 403)
@@ -124,7 +126,7 @@ class Guarded:
             return PlainTextResponse("That cannot be done here.", 405)
         return None
 
-    def _remembered(self, request: Request) -> Response:
+    def _remember_browser(self, request: Request) -> Response:
         """The link has done its work: a cookie takes its place, and the token leaves the address."""
         rest = "&".join(f"{k}={v}" for k, v in request.query_params.multi_items() if k != "token")
         answer = redirect(request.url.path + (f"?{rest}" if rest else ""))
@@ -133,24 +135,19 @@ class Guarded:
         return answer
 
 
-def _bearer(request: Request) -> str:
-    return request.headers.get("authorization", "").removeprefix("Bearer ")
-
-
 def _look(make: Look) -> Callable[[Request], Awaitable[Response]]:
+    def make_or_refuse(request: Request) -> Response:
+        try:
+            return make(request)
+        except KeyError:
+            return refusal(request, "Nothing here", "There is no such task, turn or question.", status=404)
+        except (Refusal, JournalError) as error:
+            return refusal(request, "It cannot be shown", str(error), status=409)
+
     async def answer(request: Request) -> Response:
-        return await run_in_threadpool(_made, make, request)
+        return await run_in_threadpool(make_or_refuse, request)
 
     return answer
-
-
-def _made(make: Look, request: Request) -> Response:
-    try:
-        return make(request)
-    except KeyError:
-        return refusal(request, "Nothing here", "There is no such task, turn or question.", status=404)
-    except (Refusal, JournalError) as error:
-        return refusal(request, "It cannot be shown", str(error), status=409)
 
 
 def _speak(take: Spoken, *, word: bool = True) -> Callable[[Request], Awaitable[Response]]:
@@ -162,13 +159,8 @@ def _speak(take: Spoken, *, word: bool = True) -> Callable[[Request], Awaitable[
         refused = gate.may_speak(request.headers, dict(form).get("form_token", ""))
         if refused:
             return refusal(request, "Not taken", refused, status=403)
-
-        def taken() -> Response | Awaitable[Response]:
-            return take(request, form)
-
         try:
-            made = await run_in_threadpool(taken)
-            return made if isinstance(made, Response) else await made
+            return await run_in_threadpool(take, request, form)
         except KeyError:
             return refusal(request, "Nothing here", "There is no such task, question or word.", status=404)
         except (Refusal, JournalError) as error:
@@ -215,7 +207,7 @@ async def _live(request: Request) -> Response:
     _, child = route.matches(scope)
     inner = Request({**scope, **child, "app": request.app})
 
-    async def make(_: Request) -> str:
+    async def make() -> str:
         answer = await route.endpoint(inner)
         return bytes(answer.body).decode()
 

@@ -15,15 +15,14 @@ from flyball.markup.rendering import Crumb
 from flyball.ports import Refusal
 from flyball.projections.history.records import CheckpointRecord
 from flyball.projections.pages import changes
-from flyball.projections.pages.changes import Change
-from flyball.projections.pages.checkpoints import checkpoints_to_offer
-from flyball.projections.pages.diffs import FileDiff, files_of, found_line, theirs_first
-from flyball.projections.pages.guidance import Comment, guidance, sent
+from flyball.projections.pages.changes import Change, checkpoints_to_offer
+from flyball.projections.pages.diffs import FileDiff, files_of, find_line, theirs_first
+from flyball.projections.pages.guidance import Comment, guidance, sent_comments
 from flyball.projections.pages.summary import Known, Summary, summarize
 from flyball.projections.wording import plain
-from flyball.web.frame import crumbs_of, frame, page, redirect, refusal, sites_of
+from flyball.web.frame import crumbs_of, frame, page, read_task, redirect, refusal, sites_of
 from flyball.web.hiding import hide_secrets_of
-from flyball.web.starting import detached
+from flyball.web.starting import run_detached
 from flyball.wiring.site import Site
 from flyball.wiring.tasks import history
 from flyball.wiring.tasks.inbox import speak
@@ -46,13 +45,9 @@ class DiffShown(msgspec.Struct, frozen=True):
 
     heading: str
     verdict: str
-    older: str
-    newer: str
+    change: Change
     files: list[FileDiff]
-    added: int
-    deleted: int
     choices: tuple[CheckpointRecord, ...]
-    since: str
     remarks: dict[tuple[str, int], list[Remark]]
     commenting: tuple[str, int] | None
     here: str
@@ -65,10 +60,8 @@ class DiffShown(msgspec.Struct, frozen=True):
 
 def diff(request: Request) -> Response:
     """`/t/REPO/TASK/diff`; of a part with `?since=CHECKPOINT`, `?turn=N`, `?iteration=N` or `?item=ID`; `?view=split`."""
-    sites = sites_of(request)
-    with sites.lock:
-        site, task = sites.find(request.path_params["repo"], request.path_params["task"])
-        found = sites.known(site, task)
+    with sites_of(request).lock:
+        site, found = read_task(request)
         summary = summarize(found)
         try:
             change, heading = _change(request, site, found)
@@ -80,13 +73,9 @@ def diff(request: Request) -> Response:
     shown = DiffShown(
         heading,
         _verdict(found, summary, change.turns),
-        change.older,
-        change.newer,
+        change,
         files,
-        sum(f.added for f in files),
-        sum(f.deleted for f in files),
         _choices(found, change.older),
-        change.since,
         _remarks(found),
         _commenting(request, files) if able else None,
         _here(request, PARTS),
@@ -161,7 +150,7 @@ def _remarks(found: Known) -> dict[tuple[str, int], list[Remark]]:
             if finding.file and finding.line:
                 remark = Remark("a review", finding.severity, plain(finding.message, 1000), mine=False)
                 told.setdefault((finding.file, finding.line), []).append(remark)
-    for each in sent(found.history.words, found.history.turns):
+    for each in sent_comments(found.history.words, found.history.turns):
         note = f"delivered with turn {each.turn}" if each.turn else f"sent {each.at:%H:%M} UTC, not delivered yet"
         remark = Remark("you", note, each.comment.text, mine=True)
         told.setdefault((each.comment.path, each.comment.line), []).append(remark)
@@ -181,20 +170,19 @@ def _here(request: Request, names: Sequence[str]) -> str:
     return "?" + "".join(f"{each}&" for each in kept)
 
 
-async def comments(request: Request, form: list[tuple[str, str]]) -> Response:
+def comments(request: Request, form: list[tuple[str, str]]) -> Response:
     """Comments as one word: previewed as it would stand, or sent."""
-    sites = sites_of(request)
     values = dict(form)
-    given = _given(form)
+    given = _comments_in_form(form)
     back = values.get("back", "/")
-    with sites.lock:
-        site, task = sites.find(request.path_params["repo"], request.path_params["task"])
-        found = sites.known(site, task)
+    with sites_of(request).lock:
+        site, found = read_task(request)
+        task = found.state.task.id
         known = {checkpoint.commit for checkpoint in found.history.checkpoints} | {found.state.main.head}
         known |= {opened.base for opened in found.history.timeline.openings}
         older, newer = values.get("older", ""), values.get("newer", "")
         files = _files(request, site, found, older, newer) if {older, newer} <= known else []
-    written = [Comment(c.path, c.line, c.text, line.text) for c in given if (line := found_line(files, c.path, c.line))]
+    written = [Comment(c.path, c.line, c.text, line.text) for c in given if (line := find_line(files, c.path, c.line))]
     if not written:
         return refusal(request, "Nothing to send", "Write a comment on a line of the diff first.", status=400)
     text = guidance(written)
@@ -208,12 +196,12 @@ async def comments(request: Request, form: list[tuple[str, str]]) -> Response:
             "message.html", framed, title="Preview", text=told, command="", preview=text, form=sending, back=back
         )
     if found.state.decision == "DONE":
-        return detached(site, ["reopen", task, text], f"/t/{site.home.name}/{task}?said=reopened")
+        return run_detached(site, ["reopen", task, text], f"/t/{site.home.name}/{task}?said=reopened")
     speak(site, task, "modify", text=text)
     return redirect(f"{back}{'&' if '?' in back else '?'}said=sent")
 
 
-def _given(form: list[tuple[str, str]]) -> list[Comment]:
+def _comments_in_form(form: list[tuple[str, str]]) -> list[Comment]:
     """Path, line and words come in threes, in this order or with the words first."""
     names = ("path", "line", "comment")
     columns = {name: [value for key, value in form if key == name] for name in names}

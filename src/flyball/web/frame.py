@@ -14,11 +14,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from flyball import __version__
 from flyball.clock import system_clock
+from flyball.core.model.task import TaskId
 from flyball.markup.rendering import Crumb, assets_version, render
-from flyball.projections.pages.advice_line import parted
-from flyball.projections.pages.summary import Summary
+from flyball.projections.pages.summary import Known, Summary
+from flyball.projections.wording import split_command
 from flyball.web.access import LOOPBACK, AccessRules
 from flyball.web.sites import Sites
+from flyball.wiring.site import Site
 
 LARGEST_FORM = 1024 * 1024
 
@@ -109,7 +111,7 @@ def page(template: str, framed: PageFrame, *, status: int = 200, **values: Any) 
 def refusal(request: Request, title: str, text: str, *, status: int = 403, command: str = "") -> HTMLResponse:
     """A page that says why not, and what to type."""
     framed = frame(request, [Crumb("All repositories", "/"), Crumb(title)], live=False)
-    text, command = (text, command) if command else parted(text)
+    text, command = (text, command) if command else split_command(text)
     return page(
         "message.html", framed, status=status, title=title, text=text, command=command, preview="", form=None, back="/"
     )
@@ -140,10 +142,10 @@ async def form_of(request: Request) -> list[tuple[str, str]]:
     if kind != "application/x-www-form-urlencoded":
         return []
     fields = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=2000)
-    return [(name, _typed(value)) for name, value in fields]
+    return [(name, _with_own_line_ends(value)) for name, value in fields]
 
 
-def _typed(text: str) -> str:
+def _with_own_line_ends(text: str) -> str:
     """What was typed with the line ends of every other text here; browsers send two for each, and nobody types a NUL."""
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
@@ -153,13 +155,22 @@ def sites_of(request: Request) -> Sites:
     return found
 
 
+def find_task(request: Request) -> tuple[Site, TaskId]:
+    """The task an address names; raises KeyError where there is none."""
+    return sites_of(request).find(request.path_params["repo"], request.path_params["task"])
+
+
+def read_task(request: Request) -> tuple[Site, Known]:
+    """The same, with everything that is known of it."""
+    site, task = find_task(request)
+    return site, sites_of(request).read(site, task)
+
+
+def number_in(text: str, other: int) -> int:
+    """The number in a part of an address, or another where there is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else other
+
+
 def crumbs_of(summary: Summary, *more: Crumb) -> list[Crumb]:
-    first = [
-        Crumb("All", "/"),
-        Crumb(summary.place.name, f"/r/{summary.place.repo}"),
-        Crumb(summary.task, summary.path),
-    ]
-    return [*first, *more]
-
-
-Answer = Response
+    repository = Crumb(summary.place.name, f"/r/{summary.place.repo}")
+    return [Crumb("All", "/"), repository, Crumb(summary.task, summary.path), *more]

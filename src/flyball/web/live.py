@@ -20,7 +20,7 @@ AGAIN_S = 60.0
 _REGION = re.compile(r"<!--live:([a-z]+)-->(.*?)<!--/live:\1-->", re.DOTALL)
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 
-Make = Callable[[Request], Awaitable[str]]
+Make = Callable[[], Awaitable[str]]
 
 
 def regions(html: str) -> dict[str, str]:
@@ -50,7 +50,7 @@ class Hub:
             self._seen = await asyncio.to_thread(self._version)
         return self._seen
 
-    async def page(self, key: str, mark: object, make: Callable[[], Awaitable[str]]) -> dict[str, str]:
+    async def page(self, key: str, mark: object, make: Make) -> dict[str, str]:
         """The regions of a page as of a version; made once, whoever asks."""
         lock = self._making.setdefault(key, asyncio.Lock())
         async with lock:
@@ -79,7 +79,7 @@ async def stream(request: Request, make: Make, mark: Callable[[], object]) -> Re
                 now = (await hub.version(), await asyncio.to_thread(mark), minute)
                 if now != last:
                     last = now
-                    found = await hub.page(path, now, lambda: make(request))
+                    found = await hub.page(path, now, make)
                     changed = {key: html for key, html in found.items() if sent.get(key) != _mark(html)}
                     sent = {key: _mark(html) for key, html in found.items()}
                     if changed:

@@ -11,14 +11,14 @@ from flyball.markup.rendering import Crumb, assets_version, render
 from flyball.markup.report_file import ReportFrame
 from flyball.projections.history.spend import spend, total
 from flyball.projections.pages.chips import state_chip
+from flyball.projections.pages.guidance import said_shown
 from flyball.projections.pages.home import home_page
 from flyball.projections.pages.report_page import report_page
-from flyball.projections.pages.said import said_shown
-from flyball.projections.pages.summary import Known, answers_of, summarize
+from flyball.projections.pages.summary import Known, Summary, answers_of, summarize
 from flyball.projections.pages.task_page import PAGE, iterations_shown, task_page
-from flyball.projections.views.standing import finished
+from flyball.projections.views.standing import final_stop
 from flyball.projections.views.status import QuestionShown, open_questions
-from flyball.web.frame import PageFrame, crumbs_of, frame, page, sites_of
+from flyball.web.frame import PageFrame, crumbs_of, frame, number_in, page, read_task, sites_of
 from flyball.web.hiding import hide_secrets_of
 from flyball.web.reading import turn_shown
 
@@ -49,23 +49,19 @@ def home(request: Request) -> Response:
     return page("home.html", framed, home=shown)
 
 
-def known_of(request: Request) -> Known:
-    sites = sites_of(request)
-    site, task = sites.find(request.path_params["repo"], request.path_params["task"])
-    return sites.known(site, task)
-
-
 def task(request: Request) -> Response:
     """`/t/REPO/TASK`."""
     with sites_of(request).lock:
-        found = known_of(request)
+        _, found = read_task(request)
         shown = task_page(found)
         framed = _task_frame(request, found, crumbs_of(shown.summary))
         framed.message = "" if found.said else framed.message
         return page("task.html", framed, task=shown)
 
 
-def _task_frame(request: Request, found: Known, crumbs: list[Crumb], **more: object) -> PageFrame:
+def _task_frame(
+    request: Request, found: Known, crumbs: list[Crumb], *, only_wrong: bool = False, paged: bool = False
+) -> PageFrame:
     turns = found.history.turns
     return frame(
         request,
@@ -77,18 +73,18 @@ def _task_frame(request: Request, found: Known, crumbs: list[Crumb], **more: obj
         progress=found.history.timeline.progress,
         learnings=found.history.learnings,
         checkpoints=found.history.checkpoints,
-        only_wrong=more.get("only_wrong", False),
-        paged=more.get("paged", False),
+        only_wrong=only_wrong,
+        paged=paged,
     )
 
 
 def iterations(request: Request) -> Response:
     """`/t/REPO/TASK/iterations`: pages of 50, or only what went wrong."""
     wrong = bool(request.query_params.get("wrong"))
-    before = _number(request.query_params.get("before", ""), 10**9)
+    before = number_in(request.query_params.get("before", ""), 10**9)
     with sites_of(request).lock:
-        found = known_of(request)
-        rows = [row for row in iterations_shown(found.history, only_wrong=wrong) if row.number < before]
+        _, found = read_task(request)
+        rows = [row for row in iterations_shown(found.history, only_wrong=wrong) if row.mark.number < before]
         shown = task_page(found)
         shown = replace(shown, iterations=tuple(reversed(rows[-PAGE:])), earlier=max(0, len(rows) - PAGE))
         crumbs = crumbs_of(shown.summary, Crumb("iterations"))
@@ -99,9 +95,9 @@ def iterations(request: Request) -> Response:
 
 def checkpoints(request: Request) -> Response:
     """`/t/REPO/TASK/checkpoints`: newest first, in pages of 50."""
-    found = known_of(request)
+    _, found = read_task(request)
     summary = summarize(found)
-    kept = found.history.checkpoints[: _number(request.query_params.get("before", ""), 10**9)]
+    kept = found.history.checkpoints[: number_in(request.query_params.get("before", ""), 10**9)]
     framed = frame(request, crumbs_of(summary, Crumb("checkpoints")), live=False, checkpoints=kept[-PAGE:])
     return page("checkpoints.html", framed, t=summary, earlier=max(0, len(kept) - PAGE))
 
@@ -109,7 +105,7 @@ def checkpoints(request: Request) -> Response:
 def report(request: Request) -> Response:
     """`/t/REPO/TASK/report`: the same as the file, from the server's own style sheet."""
     with sites_of(request).lock:
-        shown = report_page(known_of(request))
+        shown = report_page(read_task(request)[1])
     framed = frame(request, [])
     own = ReportFrame(__version__, theme=framed.theme, back=shown.summary.path, version=assets_version())
     return HTMLResponse(render("report.html", page=own, report=shown))
@@ -117,12 +113,12 @@ def report(request: Request) -> Response:
 
 def question(request: Request, *, refused: str = "", typed: str = "", chosen: str | None = None) -> Response:
     """`/t/REPO/TASK/question/ID`: the form, or what became of it."""
-    found = known_of(request)
+    _, found = read_task(request)
     summary = summarize(found)
     name = request.path_params["question"]
     asked = next((q for q in open_questions(found.state, found.history) if q.id.replace("/", "-") == name), None)
-    asked = asked or _closed(found, name)
-    given, kept = _given(found, asked)
+    asked = asked or _closed_question(found, name)
+    given, kept = _answer_given(found, asked)
     answers = answers_of(asked)
     picked = request.query_params.get("answer", "") if chosen is None else chosen
     free = not answers or asked.name.startswith("agent-") or any(o.key == "TEXT" for o in asked.options)
@@ -140,29 +136,29 @@ def question(request: Request, *, refused: str = "", typed: str = "", chosen: st
         chip=state_chip("NEEDS YOU" if not given else summary.word),
         given=given,
         kept=kept,
-        answers=[answer for answer in answers if answer.key != "modify" or not free] if free else answers,
+        answers=[answer for answer in answers if answer.key != "modify"] if free else answers,
         free=free or "modify" in keys,
         chosen=picked if picked in keys else "" if typed else default,
         typed=typed,
         refused=refused,
-        meanwhile=_meanwhile(found),
+        meanwhile=_meanwhile(found, summary),
     )
 
 
-def _closed(found: Known, name: str) -> QuestionShown:
+def _closed_question(found: Known, name: str) -> QuestionShown:
     put = next((put for put in found.history.questions.values() if put.id.replace("/", "-") == name), None)
     if put is None:
         raise KeyError(name)
     return QuestionShown(put.id, put.name, put.text, "", (), None, put.asked_at, None)
 
 
-def _given(found: Known, asked: QuestionShown) -> tuple[str, bool]:
+def _answer_given(found: Known, asked: QuestionShown) -> tuple[str, bool]:
     """Who answered what and when; a second person is told the same."""
     put = next((put for put in found.history.questions.values() if put.id == asked.id), None)
     if put is not None and put.answer is not None and put.answered_at is not None:
         by = "by its default" if put.by == "default" else "by a person"
         return f"Answered at {put.answered_at:%H:%M} UTC with {put.answer} {by}.", False
-    if finished(found.state) is not None:
+    if final_stop(found.state) is not None:
         return "The task has ended. No answer is awaited any more.", False
     word = next((w for w in found.said if w.question == asked.id and w.word == "answer"), None)
     if word is None:
@@ -172,8 +168,8 @@ def _given(found: Known, asked: QuestionShown) -> tuple[str, bool]:
     return f"Kept: {word.text}. It takes effect when the task is resumed.", True
 
 
-def _meanwhile(found: Known) -> str:
-    turns = [turn.number for turn in summarize(found).status.running_turns]
+def _meanwhile(found: Known, summary: Summary) -> str:
+    turns = [turn.number for turn in summary.status.running_turns]
     if turns:
         return f"{'Turn' if len(turns) == 1 else 'Turns'} {', '.join(map(str, turns))} go on. No turn is spent on what waits."
     if found.state.stopped is not None:
@@ -183,17 +179,11 @@ def _meanwhile(found: Known) -> str:
 
 def turn(request: Request) -> Response:
     """`/t/REPO/TASK/turn/N`."""
-    number = _number(request.path_params["turn"], -1)
-    sites = sites_of(request)
-    with sites.lock:
-        site, task_id = sites.find(request.path_params["repo"], request.path_params["task"])
-        found = sites.known(site, task_id)
+    number = number_in(request.path_params["turn"], -1)
+    with sites_of(request).lock:
+        site, found = read_task(request)
         hidden = hide_secrets_of(request, site, found.state.task)
         shown = turn_shown(site, found, number, request.query_params, hidden)
         summary = summarize(found)
     framed = frame(request, crumbs_of(summary, Crumb(f"turn {number}")), live=shown.view != "raw")
     return page("turn.html", framed, t=summary, turn=shown)
-
-
-def _number(text: str, other: int) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else other

@@ -31,7 +31,7 @@ def exposition(tasks: list[Summary]) -> Iterator[str]:
         ),
         "flyball_task_input_tokens_total": ("counter", "Tokens agents read.", lambda t: t.status.usage.input_tokens),
         "flyball_task_output_tokens_total": ("counter", "Tokens agents wrote.", lambda t: t.status.usage.output_tokens),
-        "flyball_task_known_usd_total": ("counter", "Money known to be spent.", lambda t: t.spent_usd),
+        "flyball_task_known_usd_total": ("counter", "Money known to be spent.", lambda t: t.status.usage.known_usd),
         "flyball_task_failing_tests": ("gauge", "Tests that failed when last measured.", lambda t: t.failing),
         "flyball_task_open_questions": (
             "gauge",

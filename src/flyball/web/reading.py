@@ -12,17 +12,16 @@ from flyball.core.model.effects import Ask, Measure, RunAgent, Wait
 from flyball.core.model.events import Begun
 from flyball.core.model.task import TaskId
 from flyball.projections.history.records import Judgement, TurnRecord
-from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages.chips import Chip, verdict_chip
 from flyball.projections.pages.summary import Known
 from flyball.projections.wording import duration, plain
+from flyball.web.frame import number_in
 from flyball.web.hiding import Hide
 from flyball.wiring.site import Site
-from flyball.wiring.tasks.transcripts import PAGE, Bytes, kept_files, read_bytes, read_page
+from flyball.wiring.tasks.transcripts import PAGE, Bytes, Page, kept_files, read_bytes, read_page
 
 LONGEST_PART = 20_000
 MANY_LINES, FIRST_LINES, LAST_LINES = 400, 40, 120
-_CALLS = ("call",)
 
 
 class Part(msgspec.Struct):
@@ -45,27 +44,13 @@ class OutlineEntry(msgspec.Struct, frozen=True):
     count: str = ""
 
 
-class RawPart(msgspec.Struct, frozen=True):
-    name: str
-    text: str
-    start: int
-    end: int
-    size: int
-    earlier: int | None
-    later: int | None
-
-
 class TurnPage(msgspec.Struct):
     """Everything of one turn's page."""
 
-    number: int
+    record: TurnRecord
     heading: str
-    role: str
     meta: str
-    chip: Chip | None
-    ended: bool
     says: str
-    summary: str
     differs: bool
     measured: str
     measured_note: str
@@ -80,14 +65,12 @@ class TurnPage(msgspec.Struct):
     prompt_lines: int
     report: str
     report_note: str
-    session: str
-    attempt: int
     files: tuple[str, ...]
     parts: list[Part] = []
     outline: list[OutlineEntry] = []
     earlier: int | None = None
     later: int | None = None
-    raw: RawPart | None = None
+    raw: Bytes | None = None
 
 
 def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str], hidden: Hide) -> TurnPage:
@@ -98,18 +81,14 @@ def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str], 
     files = kept_files(site, found.state.task.id, number)
     judged = next((j for j in found.history.judgements if j.turn == number), None)
     mark = next((m for m in found.history.timeline.marks if m.turn == number), None)
-    view = query.get("view", "") if query.get("view", "") in {"raw", "words"} else ""
+    view = next((name for name in ("raw", "words") if query.get("view") == name), "")
     prompt = _prompt(site, found.state.task.id, record)
     report = read_bytes(files["report.json"], 0).text[:LONGEST_PART] if "report.json" in files else ""
     shown = TurnPage(
-        number=number,
+        record=record,
         heading=f"{record.role}{f' on {record.item}' if record.item else ''}",
-        role=record.role,
         meta=_meta(record),
-        chip=verdict_chip(mark.kind) if mark is not None and mark.kind != "continue" else None,
-        ended=bool(record.outcome),
         says=_says(record),
-        summary=record.summary,
         differs=bool(judged and (judged.false_claim or judged.disagreements)),
         measured=measured_of(found, record),
         measured_note="; ".join(judged.missing) if judged else "",
@@ -124,36 +103,30 @@ def turn_shown(site: Site, found: Known, number: int, query: Mapping[str, str], 
         prompt_lines=prompt.count("\n") + 1 if prompt else 0,
         report=hidden(report),
         report_note=record.source if record.source != "none" else "not read",
-        session=record.session,
-        attempt=record.attempt,
         files=tuple(files),
     )
-    at = _place(query.get("at", ""))
+    at = number_in(query.get("at", ""), 0)
     if view == "raw":
         name = query.get("file", "stdout")
         if name in files:
-            shown.raw = _raw(read_bytes(files[name], at), hidden)
+            raw = read_bytes(files[name], at)
+            shown.raw = replace(raw, text=hidden(raw.text))
+            shown.earlier, shown.later = _neighbours(raw)
         return shown
     if "stdout" in files:
         read = read_page(found.state.task, record.agent, files["stdout"], at)
-        shown.parts = [_without(part, hidden) for part in parts_of(read.shown)]
-        shown.earlier = max(0, read.start - PAGE) if read.start else None
-        shown.later = read.end if read.end < read.size else None
+        shown.parts = [_without_secrets(part, hidden) for part in parts_of(read.shown)]
+        shown.earlier, shown.later = _neighbours(read)
     shown.outline = _outline(shown)
     return shown
 
 
-def _place(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
+def _neighbours(read: Bytes | Page) -> tuple[int | None, int | None]:
+    """Where the page before and the page after begin, where there is one."""
+    return max(0, read.start - PAGE) if read.start else None, read.end if read.end < read.size else None
 
 
-def _raw(read: Bytes, hidden: Hide) -> RawPart:
-    earlier = max(0, read.start - PAGE) if read.start else None
-    later = read.end if read.end < read.size else None
-    return RawPart(read.name, hidden(read.text), read.start, read.end, read.size, earlier, later)
-
-
-def _without(part: Part, hidden: Hide) -> Part:
+def _without_secrets(part: Part, hidden: Hide) -> Part:
     """A turn that is under way has its secrets taken out of what it printed only when it ends."""
     return replace(part, text=hidden(part.text), line=hidden(part.line), body=hidden(part.body))
 
@@ -161,12 +134,9 @@ def _without(part: Part, hidden: Hide) -> Part:
 def _prompt(site: Site, task: TaskId, record: TurnRecord) -> str:
     prompt = ""
     for event in site.journal.read(task):
-        if (
-            isinstance(event.fact, Begun)
-            and isinstance(event.fact.effect, RunAgent)
-            and event.fact.effect.turn == record.number
-        ):
-            prompt = event.fact.effect.prompt
+        match event.fact:
+            case Begun(effect=RunAgent(turn=record.number) as effect):
+                prompt = effect.prompt
     return prompt
 
 
@@ -198,23 +168,18 @@ def _says(record: TurnRecord) -> str:
 def measured_of(found: Known, record: TurnRecord) -> str:
     """What was measured after a turn; while its task works on and no later turn has begun on the same thing, it may still come."""
     mark = next((mark for mark in found.history.timeline.marks if mark.turn == record.number), None)
+    if mark is not None:
+        counts = mark.counts
+        still = f", {counts.known_failing} known failing" if counts.known_failing else ""
+        return f"{counts.passing} passed, {counts.failing} failed{still}" if counts.total else "no counted tests"
     under_way = list(found.state.open.values())
     later = any(each.number > record.number and each.item == record.item for each in found.history.turns)
-    still = bool(under_way) and all(isinstance(effect, Ask | Wait) for effect in under_way)
-    ended = found.state.stopped is not None or not found.seen.controlled
-    if mark or later or still or ended or record.set_aside:
-        return _measured(mark)
+    waits = bool(under_way) and all(isinstance(effect, Ask | Wait) for effect in under_way)
+    if later or waits or not found.running or record.set_aside:
+        return "nothing: the turn was not judged"
     if any(isinstance(effect, Measure) for effect in under_way):
         return "nothing yet: it is being measured"
     return "nothing yet: its verdict is still to come"
-
-
-def _measured(mark: TimelineMark | None) -> str:
-    if mark is None:
-        return "nothing: the turn was not judged"
-    counts = mark.counts
-    still = f", {counts.known_failing} known failing" if counts.known_failing else ""
-    return f"{counts.passing} passed, {counts.failing} failed{still}" if counts.total else "no counted tests"
 
 
 def _verdict_line(judged: Judgement | None) -> str:
@@ -285,6 +250,6 @@ def _outline(shown: TurnPage) -> list[OutlineEntry]:
             first, count = firsts.get(part.name, (place, 0))
             firsts[part.name] = first, count + 1
     entries += [OutlineEntry(f"part-{first}", name, str(count)) for name, (first, count) in list(firsts.items())[:8]]
-    entries += [OutlineEntry("last-message", "What it reported")] if shown.summary else []
+    entries += [OutlineEntry("last-message", "What it reported")] if shown.record.summary else []
     entries += [OutlineEntry("report", "Report")] if shown.report else []
     return entries

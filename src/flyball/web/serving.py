@@ -27,7 +27,6 @@ class Listening(msgspec.Struct, frozen=True):
 
     link: str
     loopback: bool
-    port: int
 
 
 class ServeOptions(msgspec.Struct, frozen=True):
@@ -51,7 +50,7 @@ def serve(home: Path, options: ServeOptions, begun: Callable[[Listening], None])
     server = uvicorn.Server(config)
     app.state.hub.ending = lambda: server.should_exit
     begun(listening(token, options.host, port))
-    with _announced(home, options.host, port):
+    with _announce(home, options.host, port):
         server.run(sockets=[taken])
 
 
@@ -64,7 +63,7 @@ def _tend(sites: Sites) -> None:
 
 
 @contextmanager
-def _announced(home: Path, host: str, port: int) -> Iterator[None]:
+def _announce(home: Path, host: str, port: int) -> Iterator[None]:
     """While the page is served a file says where, so that whoever is told of something gets a link; it holds no token."""
     path = home / FOLDER / "address"
     path.write_text(f"{os.getpid()} {listening('', host, port).link.partition('/?')[0]}\n", encoding="ascii")
@@ -79,11 +78,11 @@ def serve_beside(home: Path, begun: Callable[[Listening], None]) -> None:
     """Serve in a thread of this process, on any free port, for as long as the process lives."""
     told = threading.Event()
 
-    def heard(listening: Listening) -> None:
+    def tell(listening: Listening) -> None:
         begun(listening)
         told.set()
 
-    threading.Thread(target=serve, args=(home, ServeOptions(port=0), heard), name="page", daemon=True).start()
+    threading.Thread(target=serve, args=(home, ServeOptions(port=0), tell), name="page", daemon=True).start()
     told.wait(START_S)
 
 
@@ -91,7 +90,7 @@ def listening(token: str, host: str, port: int) -> Listening:
     """The link with the token, which a browser needs once."""
     wildcard = host in {"0.0.0.0", "::"}  # noqa: S104 - a name to compare with
     name = os.uname().nodename if wildcard else f"[{host}]" if ":" in host else host
-    return Listening(f"http://{name}:{port}/?token={token}", host in LOOPBACK, port)
+    return Listening(f"http://{name}:{port}/?token={token}", host in LOOPBACK)
 
 
 def _names() -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, date
 from pathlib import Path
 
 from flyball.clock import system_clock
@@ -51,18 +51,16 @@ class Sites:
             if name in self._sites:
                 continue
             try:
-                site = self._site(Repository.find(root))
+                repository = Repository.find(root)
+                # In the home that is served, whichever one the environment names.
+                home = RepositoryHome.of(repository.common_dir, repository.root, self.home).prepare()
+                site = Site(repository, home, SqliteJournal.open(home.journal))
             except (Refusal, JournalError, OSError) as error:
                 self._missing[name] = f"{root}: {error}"
                 continue
             if site.home.name == name:
                 self._missing.pop(name, None)
                 self._sites[name] = site
-
-    def _site(self, repository: Repository) -> Site:
-        """In the home that is served, whichever one the environment names."""
-        home = RepositoryHome.of(repository.common_dir, repository.root, self.home).prepare()
-        return Site(repository, home, SqliteJournal.open(home.journal))
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -76,13 +74,14 @@ class Sites:
             raise KeyError(task)
         return site, record.id
 
-    def known(self, site: Site, task: TaskId) -> Known:
+    def read(self, site: Site, task: TaskId) -> Known:
+        """Everything that is known of a task."""
         with self.lock:
             if task not in site.dossiers:
                 self._kept[site.home.name, task] = kept_views.load(site, task)
-            return known(site, task, self._seen(site, task))
+            return known(site, task, self._look_around(site, task))
 
-    def _seen(self, site: Site, task: TaskId) -> Seen:
+    def _look_around(self, site: Site, task: TaskId) -> Seen:
         """Whether a branch was merged is asked of git only when its refs have changed."""
         state = site.dossier(task).state
         if state.decision != "DONE":
@@ -100,7 +99,7 @@ class Sites:
                 continue
             for record in site.journal.tasks():
                 with suppress(JournalError, Refusal):
-                    yield summarize(self.known(site, record.id))
+                    yield summarize(self.read(site, record.id))
 
     def warm(self) -> None:
         """Read what there is before somebody asks: the first look at a long task is the dear one."""
@@ -126,11 +125,11 @@ class Sites:
         """Differs whenever a page could: facts, words, and who holds which task."""
         with self.lock:
             return tuple(
-                (name, site.journal.version(), _held(site), _refs_mark(site)) for name, site in self.all().items()
+                (name, site.journal.version(), _held_tasks(site), _refs_mark(site)) for name, site in self.all().items()
             )
 
 
-def _held(site: Site) -> tuple[str, ...]:
+def _held_tasks(site: Site) -> tuple[str, ...]:
     """The tasks somebody holds now; a lock file of a finished controller is empty and costs nothing more."""
     return tuple(
         path.name
@@ -149,7 +148,7 @@ def _refs_mark(site: Site) -> tuple[int, ...]:
     return tuple(marks)
 
 
-def _spent_on(site: Site, day: object) -> float:
+def _spent_on(site: Site, day: date) -> float:
     spent = 0.0
     for view in site.dossiers.values():
         before = 0.0
@@ -158,7 +157,3 @@ def _spent_on(site: Site, day: object) -> float:
                 spent += amount.usd - before
             before = amount.usd
     return spent
-
-
-def moment() -> datetime:
-    return system_clock.now()

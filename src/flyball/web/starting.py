@@ -18,7 +18,7 @@ from flyball.markup.rendering import Crumb
 from flyball.ports import Refusal
 from flyball.process import capture
 from flyball.projections.pages.summary import Place
-from flyball.projections.visible import visible
+from flyball.projections.wording import visible
 from flyball.web.frame import frame, page, read_only, redirect, sites_of
 from flyball.wiring.site import Site
 from flyball.wiring.tools.roster import roster
@@ -33,16 +33,16 @@ class Field(msgspec.Struct, frozen=True):
 
     name: str
     label: str
-    hint: str
     step: str = "1"
+    hint: str = "Default: as it was."
     value: str = ""
 
 
 LIMITS = (
-    Field("budget_usd", "Budget in USD", "Default: as it was.", "any"),
-    Field("max_hours", "Hours", "Default: as it was.", "any"),
-    Field("max_iterations", "Iterations", "Default: as it was."),
-    Field("max_turns", "Turns", "Default: as it was."),
+    Field("budget_usd", "Budget in USD", "any"),
+    Field("max_hours", "Hours", "any"),
+    Field("max_iterations", "Iterations"),
+    Field("max_turns", "Turns"),
 )
 
 
@@ -64,14 +64,11 @@ def start(request: Request, *, refused: str = "", values: Mapping[str, str] | No
     sites = sites_of(request).all()
     places = tuple(Place(name, site.repository.root.name) for name, site in sites.items())
     limits = tuple(msgspec.structs.replace(each, hint="Default: as configured.") for each in LIMITS)
-    form = StartForm(places, tuple(WORKFLOWS), _agents(sites), limits, values or _linked(request))
+    # Signs that a person would not see are shown, for somebody else may have written the link.
+    linked = {name: visible(value) for name, value in request.query_params.items()}
+    form = StartForm(places, tuple(WORKFLOWS), _agents(sites), limits, values or linked)
     framed = frame(request, [Crumb("All", "/"), Crumb("start")], live=False)
     return page("start.html", framed, status=409 if refused else 200, form=form, refused=refused)
-
-
-def _linked(request: Request) -> dict[str, str]:
-    """What a link fills in; signs that a person would not see are shown, for somebody else may have written it."""
-    return {name: visible(value) for name, value in request.query_params.items()}
 
 
 def _agents(sites: Mapping[str, Site]) -> tuple[str, ...]:
@@ -98,7 +95,7 @@ def begin(request: Request, form: Mapping[str, str]) -> Response:
     try:
         words = ["run", *_run_words(site, form)]
         request_text = form.get("request", "").strip()
-        return detached(site, words, f"/r/{site.home.name}?said=started", text=request_text)
+        return run_detached(site, words, f"/r/{site.home.name}?said=started", text=request_text)
     except Refusal as error:
         return start(request, refused=str(error), values=form)
 
@@ -149,7 +146,7 @@ def limit_words(form: Mapping[str, str]) -> list[str]:
     return words
 
 
-def detached(site: Site, words: Sequence[str], onward: str, *, text: str = "") -> Response:
+def run_detached(site: Site, words: Sequence[str], onward: str, *, text: str = "") -> Response:
     """Run our own command with `--detach`: it outlives the server, and its refusal is told."""
     argv = [sys.executable, "-m", "flyball", *words, "--detach"]
     argv += ["--", text] if text else []

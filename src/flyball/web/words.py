@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import shlex
+from typing import cast
 
 import msgspec
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
+from flyball.core.loop.guards import limit_reached
 from flyball.core.model.events import Spoken
 from flyball.core.model.task import TaskId
 from flyball.markup.rendering import Crumb
 from flyball.ports import Refusal
-from flyball.projections.pages.checkpoints import checkpoints_to_offer
-from flyball.projections.pages.summary import Summary, limit_option, summarize
-from flyball.web.frame import crumbs_of, frame, page, read_only, redirect, sites_of
+from flyball.projections.pages.changes import checkpoints_to_offer
+from flyball.projections.pages.summary import Summary, summarize
+from flyball.web.frame import crumbs_of, find_task, frame, page, read_only, read_task, redirect, sites_of
 from flyball.web.looking import question
-from flyball.web.starting import LIMITS, Field, detached, limit_words
+from flyball.web.starting import LIMITS, Field, limit_words, run_detached
 from flyball.wiring.presence import controller_of
 from flyball.wiring.site import Site
 from flyball.wiring.tasks import history
@@ -36,10 +38,6 @@ class WordForm(msgspec.Struct, frozen=True):
     text_label: str = ""
     final: bool = False
     limits: tuple[Field, ...] = ()
-
-    @property
-    def needs_text(self) -> bool:
-        return bool(self.text_label)
 
 
 WORDS = {
@@ -115,23 +113,22 @@ def words(request: Request) -> Response:
     shut = read_only(request, "flyball --help")
     if shut is not None:
         return shut
-    sites = sites_of(request)
-    summary = summarize(sites.known(*sites.find(request.path_params["repo"], request.path_params["task"])))
+    summary = summarize(read_task(request)[1])
     shown = [_form(request, summary, word) for word in WORDS if _fits(word, summary)]
     return page("words.html", frame(request, crumbs_of(summary, Crumb("say")), live=False), t=summary, words=shown)
 
 
 def word(request: Request, *, refused: str = "", typed: str = "") -> Response:
     """`/t/REPO/TASK/say/WORD`: the form that asks first."""
-    sites = sites_of(request)
-    found = sites.known(*sites.find(request.path_params["repo"], request.path_params["task"]))
+    _, found = read_task(request)
     summary = summarize(found)
     form = _form(request, summary, request.path_params["word"])
     shut = read_only(request, form.command)
     if shut is not None:
         return shut
     if form.word == "resume":
-        name = limit_option(found.state)
+        stopped = found.state.stopped
+        name = limit_reached(found.state)[0] if stopped is not None and stopped.kind == "limit" else ""
         raised = summary.command.rpartition(" ")[2] if name else ""
         form = replace(form, limits=tuple(replace(f, value=raised if f.name == name else "") for f in LIMITS))
         form = replace(form, command=summary.command if summary.command.startswith("flyball resume") else form.command)
@@ -146,29 +143,28 @@ def word(request: Request, *, refused: str = "", typed: str = "") -> Response:
 def say(request: Request, form: dict[str, str]) -> Response:
     """A word was said."""
     spoken = request.path_params["word"]
-    sites = sites_of(request)
-    site, task = sites.find(request.path_params["repo"], request.path_params["task"])
+    site, task = find_task(request)
     if spoken not in WORDS:
         raise KeyError(spoken)
     if WORDS[spoken].final and form.get("sure") != "yes":
         return word(request, refused="Tick the box first: this cannot be undone.", typed=form.get("text", ""))
-    if WORDS[spoken].needs_text and not form.get("text", "").strip():
+    if WORDS[spoken].text_label and not form.get("text", "").strip():
         return word(request, refused="Say it in words first.")
     try:
-        return _said(request, site, task, spoken, form)
+        return _take_in(request, site, task, spoken, form)
     except Refusal as error:
         return word(request, refused=str(error), typed=form.get("text", ""))
 
 
-def _said(request: Request, site: Site, task: TaskId, spoken: str, form: dict[str, str]) -> Response:
+def _take_in(request: Request, site: Site, task: TaskId, spoken: str, form: dict[str, str]) -> Response:
     here = f"/t/{site.home.name}/{task}"
     text = form.get("text", "").strip()
     with sites_of(request).lock:
         match spoken:
             case "resume":
-                return detached(site, ["resume", task, *limit_words(form)], f"{here}?said=resumed")
+                return run_detached(site, ["resume", task, *limit_words(form)], f"{here}?said=resumed")
             case "reopen":
-                return detached(site, ["reopen", task, text], f"{here}?said=reopened")
+                return run_detached(site, ["reopen", task, text], f"{here}?said=reopened")
             case "rollback":
                 done = history.rollback(site, task, form.get("to", "last-good"))
                 more = "-marked" if done.unmarked else "-merged" if done.merged_into else ""
@@ -177,25 +173,21 @@ def _said(request: Request, site: Site, task: TaskId, spoken: str, form: dict[st
                 require_open(site.state(task))
                 if controller_of(site, task) is None:
                     raise Refusal(f"{task} is not running, so there is nothing to pause.")
-        heard = speak(site, task, _SPOKEN[spoken], text=text)
+        heard = speak(site, task, cast("Spoken", spoken), text=text)
     if heard.taken == "now":
         return redirect(f"{here}?said=ended")
     kept = "pausing" if spoken == "pause" else "kept"
     return redirect(f"{here}?said={kept if heard.taken == 'by the running controller' else 'waits'}")
 
 
-_SPOKEN: dict[str, Spoken] = {"pause": "pause", "modify": "modify", "reset": "reset", "skip": "skip", "abort": "abort"}
-
-
 def answer(request: Request, form: dict[str, str]) -> Response:
     """A question was answered; the first answer counts, and whoever comes second is told."""
-    sites = sites_of(request)
-    site, task = sites.find(request.path_params["repo"], request.path_params["task"])
+    site, task = find_task(request)
     named = request.path_params["question"].replace("-", "/", 1)
     chosen, text = form.get("answer", ""), form.get("text", "").strip()
     given = f"modify {text}" if chosen == "modify" else chosen or text
     try:
-        with sites.lock:
+        with sites_of(request).lock:
             state = site.state(task)
             require_open(state)
             key, asked = question_of(site, state, named)

@@ -3,13 +3,14 @@
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from flyball.projections.export.agents import TARGETS
+from flyball.core.roles.loop_roles import Target
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", get_args(Target))
 def test_export_says_what_it_wrote_and_how_to_use_it(tmp_path, flyball, target):
     done = flyball("export", "--target", target, "--to", str(tmp_path))
     assert done.code == 0, done.err

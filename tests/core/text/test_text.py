@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from flyball.core.text.scrubbing import _UNSAFE, decode, one_line, scrub, storable
-from flyball.projections.visible import visible
+from flyball.projections.wording import visible
 
 BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 

@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
@@ -12,12 +12,12 @@ from flyball.core.loop.role import Role
 from flyball.core.roles.loop_roles import LOOP_ROLES, LoopRole, Target
 from flyball.core.roles.workers import roles
 from flyball.core.workflows.registry import WORKFLOWS
-from flyball.projections.export.agents import TARGETS, exported, exported_roles
+from flyball.projections.export.agents import exported_agents, exported_roles
 from flyball.projections.export.plugin import exported_plugin
 
 ROLES = roles()
 WANTED = {"implementer", "reviewer", "qa", "code-reviewer", "security-auditor", "performance-reviewer", "spec-auditor"}
-MARKDOWN = [target for target in TARGETS if target != "codex"]
+MARKDOWN = [target for target in get_args(Target) if target != "codex"]
 
 
 def parts(page: str) -> tuple[dict[str, Any], str]:
@@ -28,7 +28,7 @@ def parts(page: str) -> tuple[dict[str, Any], str]:
 
 def read(target: Target, role: Role) -> tuple[dict[str, Any], str]:
     """A role's settings and its text, as the target's parser sees them."""
-    files = exported(target).files.items()
+    files = exported_agents(target).files.items()
     (page,) = [page for path, page in files if path.rpartition("/")[2].split(".")[0] == f"flyball-{role.name}"]
     if target == "codex":
         settings = tomllib.loads(page)
@@ -52,9 +52,9 @@ def test_a_role_that_a_workflow_uses_is_told_the_same_in_both_places():
     } == set()
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", get_args(Target))
 def test_each_target_gets_every_role_with_the_same_text(target):
-    assert len(exported(target).files) == len(exported_roles())
+    assert len(exported_agents(target).files) == len(exported_roles())
     for each in exported_roles():
         settings, text = read(target, each)
         assert settings["description"] == each.description
@@ -73,7 +73,7 @@ def test_each_target_gets_every_role_with_the_same_text(target):
     ],
 )
 def test_each_target_looks_where_the_files_are_put(target, path):
-    assert path in exported(target).files
+    assert path in exported_agents(target).files
 
 
 def test_a_role_that_only_looks_gets_no_tool_that_edits():

@@ -7,13 +7,14 @@ from msgspec.structs import replace
 from flyball.core.loop.questions import FOUR_CHOICES
 from flyball.core.model.effects import Question
 from flyball.core.model.events import TaskStopped
-from flyball.projections.files.verdict_file import OUTPUT_SHOWN, verdict_file
+from flyball.projections.files.state_files import state_files
+from flyball.projections.files.verdict_file import NAME, OUTPUT_SHOWN
 from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import Story, measurement, short_tdd_run
 
 
 def read(story: Story):
-    return json.loads(verdict_file(story.state, TaskHistory(story.events)))
+    return json.loads(state_files(story.state, TaskHistory(story.events))[NAME])
 
 
 def test_a_new_task_is_to_be_continued():

@@ -61,7 +61,7 @@ def test_an_item_is_what_its_lane_changed_since_it_was_last_opened() -> None:
 
 
 def test_an_item_that_was_worked_on_leads_to_its_diff_whatever_it_is_called() -> None:
-    shown = [ItemShown(name, "x", TO_COME, (), (), worked_on=name != "b") for name in ("a&b #1", "b")]
+    shown = [ItemShown(name, "x", TO_COME, (), worked_on=name != "b") for name in ("a&b #1", "b")]
     assert [node.href for node in nodes(tuple(shown), "/t/r/1")] == ["/t/r/1/diff?item=a%26b%20%231", "/t/r/1#item-b"]
 
 

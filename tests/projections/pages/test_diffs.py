@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 from flyball.projections.history.records import TurnRecord, WordRecord
-from flyball.projections.pages.diffs import FileDiff, files_of, found_line, theirs_first
-from flyball.projections.pages.guidance import Comment, comments_in, guidance, sent
+from flyball.projections.pages.diffs import FileDiff, files_of, find_line, theirs_first
+from flyball.projections.pages.guidance import Comment, comments_in, guidance, sent_comments
 
 PATCH = """diff --git a/src/a b.py b/src/a b.py
 index 1..2 100644
@@ -64,10 +64,10 @@ def test_a_line_of_five_megabytes_and_very_many_lines_are_cut() -> None:
 
 def test_a_line_is_found_by_its_number_on_the_newer_side_first() -> None:
     files = files_of(PATCH)
-    line = found_line(files, "src/a b.py", 19)
+    line = find_line(files, "src/a b.py", 19)
     assert line is not None
     assert line.text == "        key = 1"
-    assert found_line(files, "src/a b.py", 99) is None
+    assert find_line(files, "src/a b.py", 99) is None
 
 
 def test_comments_become_one_text_with_path_line_and_code_and_are_found_in_it_again() -> None:
@@ -88,9 +88,9 @@ def test_comments_become_one_text_with_path_line_and_code_and_are_found_in_it_ag
 def test_a_comment_is_delivered_with_the_first_turn_that_begins_after_it() -> None:
     at = datetime(2026, 1, 5, 9, tzinfo=UTC)
     word = WordRecord(at, "modify", guidance([Comment("a.py", 3, "no")]), "")
-    turn = TurnRecord(7, "S", 1, "implementer", "claude", "", 1, "", "", at + timedelta(minutes=1))
-    assert [each.turn for each in sent([word], [])] == [0]
-    assert [each.turn for each in sent([word], [turn])] == [7]
+    turn = TurnRecord(7, "S", 1, "implementer", "claude", "", "", at + timedelta(minutes=1))
+    assert [each.turn for each in sent_comments([word], [])] == [0]
+    assert [each.turn for each in sent_comments([word], [turn])] == [7]
 
 
 def test_the_files_flyball_keeps_come_after_the_work() -> None:

@@ -9,8 +9,8 @@ from flyball.core.model.events import Moved, PersonSpoke, TaskStopped
 from flyball.core.model.task import Commit
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.pages.gone_back import gone_back
+from flyball.projections.pages.guidance import said_shown
 from flyball.projections.pages.home import home_page
-from flyball.projections.pages.said import said_shown
 from flyball.projections.pages.summary import summarize
 from flyball.projections.pages.task_page import task_page
 from flyball.testing.builders import Story

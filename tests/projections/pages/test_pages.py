@@ -11,7 +11,6 @@ from flyball.core.model.effects import Option, Question
 from flyball.core.model.events import Held, TaskStopped
 from flyball.core.model.task import Commit, Limits
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.pages.advice_line import parted
 from flyball.projections.pages.home import home_page
 from flyball.projections.pages.report_page import report_page
 from flyball.projections.pages.subtasks import rail
@@ -177,8 +176,8 @@ def test_a_skipped_stage_is_marked_on_the_rail_and_stands_first_in_what_is_told(
 
 def test_the_report_page_holds_what_was_done_verified_claimed_and_left() -> None:
     page = report_page(known(short_tdd_run()))
-    assert page.chip.word == "DONE"
-    assert page.merge == "git merge flyball/007-parse-rows"
+    assert page.summary.chips[0].word == "DONE"
+    assert page.report.next_command == "git merge flyball/007-parse-rows"
     assert page.figures[3].value == "1"
     assert [item.id for item in page.items] == ["AC-1", "AC-2"]
     assert page.sentence.startswith("Check changelog was not made")
@@ -212,24 +211,3 @@ def test_a_review_by_the_author_weakens_the_result() -> None:
     story.turn(Claim(), model="claude-opus-5-5").leave("QA").turn(Claim(verdict="pass"), model="opus")
     assert "the author reviewed its own work" in report_page(known(story)).weaknesses[0].text
     assert task_page(known(story)).weaknesses == report_page(known(story)).weaknesses
-
-
-@pytest.mark.parametrize(
-    ("text", "told", "command"),
-    [
-        (
-            "It is not trusted. Read it, then type: flyball trust",
-            "It is not trusted. Read it, then type:",
-            "flyball trust",
-        ),
-        (
-            "Turn 3 left no checkpoint. See: flyball checkpoints 7",
-            "Turn 3 left no checkpoint. See:",
-            "flyball checkpoints 7",
-        ),
-        ("Choose an answer or write one.", "Choose an answer or write one.", ""),
-        ("Type: flyball run --agent NAME; or another", "Type: flyball run --agent NAME; or another", ""),
-    ],
-)
-def test_the_command_a_refusal_ends_with_stands_on_a_line_of_its_own(text: str, told: str, command: str) -> None:
-    assert parted(text) == (told, command)

@@ -6,13 +6,22 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from flyball.core.model.measurement import Counts
-from flyball.projections.history.timeline import ENDLESS, Amount, Bar, Pause, Progress, Sitting, TimelineMark
+from flyball.projections.history.timeline import (
+    ENDLESS,
+    Amount,
+    Bar,
+    Pause,
+    Progress,
+    Sitting,
+    Timeline,
+    TimelineMark,
+)
 from flyball.projections.plots.failing import WIDTHS
 from flyball.projections.plots.governor import governor
 from flyball.projections.plots.graph import GraphNode, graph
 from flyball.projections.plots.lanes import more, order, rows_of
 from flyball.projections.plots.scale import small_steps, steps, time_scale
-from flyball.projections.plots.spending import Course, QuestionSpan, course_plot, waited
+from flyball.projections.plots.spending import Course, QuestionSpan, course_plot, waiting_time
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -31,15 +40,18 @@ def course(count: int = 12, **changes: object) -> Course:
         TimelineMark(n + 1, minutes(n * 10 + 8), "rejected", f"lane-{n % 2}", "", "S", Counts(5, 5), n + 1)
         for n in range(count)
     ]
+    timeline = Timeline()
+    timeline.marks = marks
+    timeline.pauses = [Pause("lane-0", "usage limit of claude: no call", minutes(20), minutes(60), minutes(60))]
+    timeline.sittings = [Sitting(AT, minutes(count * 10))]
+    timeline.money = [Amount(minutes(n * 10 + 7), 0.1 * (n + 1)) for n in range(count)]
+    for name in set(changes) & {"money", "sittings", "progress"}:
+        setattr(timeline, name, changes.pop(name))
     values = {
         "now": minutes(count * 10),
         "running": True,
+        "timeline": timeline,
         "bars": bars,
-        "marks": marks,
-        "pauses": [Pause("lane-0", "usage limit of claude: no call", minutes(20), minutes(60), minutes(60))],
-        "sittings": [Sitting(AT, minutes(count * 10))],
-        "money": [Amount(minutes(n * 10 + 7), 0.1 * (n + 1)) for n in range(count)],
-        "progress": [],
         "questions": [QuestionSpan("ask/1", minutes(30), None, minutes(500))],
         "rows": {"lane-0": "A", "lane-1": "B"},
         "cap": 10.0,
@@ -91,7 +103,7 @@ def test_axes_have_three_to_five_round_steps() -> None:
 
 def test_waits_of_several_lanes_at_one_time_count_once() -> None:
     pauses = [Pause("a", "r", AT, minutes(30), minutes(30)), Pause("b", "r", minutes(10), minutes(40), None)]
-    assert waited(pauses, minutes(35)) == timedelta(minutes=35)
+    assert waiting_time(pauses, minutes(35)) == timedelta(minutes=35)
 
 
 def node(name: str, *after: str, done: bool = False) -> GraphNode:

@@ -48,13 +48,13 @@ def export(
     from flyball import __version__
     from flyball.documents.exported_files import write_exported
     from flyball.ports import Refusal
-    from flyball.projections.export.agents import exported
+    from flyball.projections.export.agents import exported_agents
     from flyball.projections.export.plugin import exported_plugin
 
     with exit_on_refusal():
         if plugin and target is not ExportTarget.CLAUDE:
             raise Refusal(f"--plugin makes a plugin of Claude Code; {target} has none. Use it with: --target claude")
-        made = exported_plugin(__version__) if plugin else exported(target.value)
+        made = exported_plugin(__version__) if plugin else exported_agents(target.value)
         folder = to.expanduser().absolute()
         written = write_exported(folder, made.files, manifest=made.manifest, force=force)
         if as_json:

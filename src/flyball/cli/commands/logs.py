@@ -66,14 +66,14 @@ def logs(
 def _events(site: Site, task: TaskId, *, follow: bool) -> Iterator[tuple[Event, State]]:
     """Events with the state after each; following ends with the task."""
     from flyball.core.fold.evolve import evolve
-    from flyball.projections.views.standing import finished
+    from flyball.projections.views.standing import final_stop
 
     state: State | None = None
     while True:
         for event in site.journal.read(task, state.seq if state else 0):
             state = evolve(state, event)
             yield event, state
-        if not follow or (state is not None and finished(state) is not None):
+        if not follow or (state is not None and final_stop(state) is not None):
             return
         time.sleep(POLL_S)
 

@@ -8,7 +8,7 @@ from flyball.cli.support.output import asked, at_terminal, tell
 from flyball.core.model.naming import LOOP, Match, Several, TaskName, resolve
 from flyball.core.model.task import TaskId
 from flyball.documents.loop_folder import rendered_tasks
-from flyball.projections.views.standing import finished, task_status
+from flyball.projections.views.standing import final_stop, task_status
 from flyball.projections.wording import plain
 from flyball.wiring.site import NoSuchTask, Site
 
@@ -63,7 +63,7 @@ def listed(site: Site, task: TaskId) -> str:
 def _unfinished(site: Site, tasks: list[TaskId], *, may_start: bool) -> TaskId:
     if len(tasks) == 1:
         return tasks[0]
-    open_ones = [t for t in tasks if finished(site.state(t)) is None]
+    open_ones = [t for t in tasks if final_stop(site.state(t)) is None]
     if not open_ones:
         return tasks[-1]
     if len(open_ones) == 1:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import get_args
 
 import msgspec
 
@@ -12,7 +11,6 @@ from flyball.core.loop.role import Ability, Role
 from flyball.core.roles.loop_roles import LOOP_ROLES, LoopRole, Target
 from flyball.core.roles.workers import roles
 
-TARGETS: tuple[Target, ...] = get_args(Target)
 MANIFEST = "flyball-export.json"
 
 
@@ -62,7 +60,7 @@ class Export(msgspec.Struct, frozen=True):
     manifest: str
 
 
-def exported(target: Target) -> Export:
+def exported_agents(target: Target) -> Export:
     """Every role as the target reads it, below the root of a project or a home folder."""
     folder, suffix, write = _FORMATS[target]
     files = {f"{folder}/agents/{title(role)}{suffix}": write(title(role), role) for role in exported_roles()}

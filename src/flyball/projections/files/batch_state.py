@@ -10,7 +10,7 @@ from flyball.core.health.monitor import Verdict, observe
 from flyball.core.health.observation import History, Observation
 from flyball.core.model.batch_events import BatchJudged, HistoryImported
 from flyball.core.text.quantities import listed
-from flyball.projections.files.loop_state import LoopPage, written
+from flyball.projections.files.loop_state import LoopPage, page_text
 from flyball.projections.history.records import Row
 from flyball.projections.wording import plain
 
@@ -51,7 +51,7 @@ def batch_page(facts: Sequence[Told]) -> str:
     seen, verdict = last.observation, last.verdict
     repeated = [item for item in history_of(facts).items if seen.iteration in item.repeats]
     worst = max(repeated, key=lambda item: item.count, default=None)
-    return written(
+    return page_text(
         LoopPage(
             iteration=seen.iteration,
             status=verdict.health,
@@ -86,24 +86,21 @@ def answer(verdict: Verdict, iteration: int) -> dict[str, Any]:
 def _rows(facts: Sequence[Told]) -> list[Row]:
     rows: list[Row] = []
     passed = failed = 0
-    for past in (row for fact in facts for row in _past(fact)):
+    for past in (row for fact in facts for row in _past_rows(fact)):
         seen = past.observation or Observation(past.iteration, batch=("ROLLBACK",))
         passed, failed = passed + len(seen.passed), failed + len(seen.failed)
         rows.append(Row(seen.iteration, seen.batch, seen.passed, tuple(seen.failed), past.note, passed, failed))
     return rows
 
 
-def _past(fact: Told) -> tuple[PastRow, ...]:
+def _past_rows(fact: Told) -> tuple[PastRow, ...]:
     """The rows a fact adds to the table."""
     if isinstance(fact, HistoryImported):
         return fact.rows
-    return (PastRow(fact.observation.iteration, _notes(fact), fact.observation),)
-
-
-def _notes(fact: BatchJudged) -> str:
     recorded = fact.batch.review.anti_patterns if fact.batch.review else ()
     learnt = f"recorded {listed(recorded)}; " if recorded else ""
-    return plain(f"{learnt}{fact.verdict.health}: {fact.verdict.evidence}", 160)
+    note = plain(f"{learnt}{fact.verdict.health}: {fact.verdict.evidence}", 160)
+    return (PastRow(fact.observation.iteration, note, fact.observation),)
 
 
 def _failures_running(observations: Sequence[Observation]) -> int:

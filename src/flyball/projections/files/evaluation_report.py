@@ -21,10 +21,11 @@ _YES = {"pass": "YES", "fail": "NO", "n/a": "n/a"}
 
 def evaluation_report(evaluation: TrackEvaluation, at: datetime) -> str:
     """The whole page."""
-    return "\n".join(_lines(evaluation, at)) + "\n"
+    parts = (_head(evaluation, at), _structural(evaluation), *map(_evaluator, evaluation.evaluators), _end(evaluation))
+    return "\n".join(line for part in parts for line in part) + "\n"
 
 
-def _lines(evaluation: TrackEvaluation, at: datetime) -> Iterator[str]:
+def _head(evaluation: TrackEvaluation, at: datetime) -> Iterator[str]:
     yield "## Execution Evaluation Report"
     yield ""
     yield f"**Track**: {evaluation.track}"
@@ -43,9 +44,9 @@ def _lines(evaluation: TrackEvaluation, at: datetime) -> Iterator[str]:
     for each in evaluation.evaluators:
         yield f"| {long_name(each.name)} | {_cell('; '.join(each.chosen_by))} | {_MARKS[each.verdict]} |"
     yield ""
-    yield from _structural(evaluation)
-    for each in evaluation.evaluators:
-        yield from _evaluator(each)
+
+
+def _end(evaluation: TrackEvaluation) -> Iterator[str]:
     yield f"### Final Verdict: {_MARKS[evaluation.verdict]}"
     yield ""
     yield "All evaluators must PASS for the track to pass."
@@ -55,7 +56,7 @@ def _lines(evaluation: TrackEvaluation, at: datetime) -> Iterator[str]:
         yield ""
         for number, action in enumerate(evaluation.fix_actions, start=1):
             where = f"{action.evaluator}, {action.check}" if action.check else action.evaluator
-            yield f"{number}. {_line(action.text)} ({where})"
+            yield f"{number}. {one_line(action.text)} ({where})"
 
 
 def _structural(evaluation: TrackEvaluation) -> Iterator[str]:
@@ -63,13 +64,13 @@ def _structural(evaluation: TrackEvaluation) -> Iterator[str]:
     yield ""
     for check in evaluation.structural:
         if check.name != structural.BUSINESS:
-            why = f" ({_line(check.reason)})" if check.reason else ""
+            why = f" ({one_line(check.reason)})" if check.reason else ""
             yield f"- {check.name}: {_YES[check.status]}{why}"
-            yield from (f"  - {each.place or '-'}: {_line(each.message)}" for each in check.findings[:SHOWN])
+            yield from (f"  - {each.place or '-'}: {one_line(each.message)}" for each in check.findings[:SHOWN])
     sync = evaluation.business_sync
     if sync.required:
         yield f"- Business doc sync needed: YES ({', '.join(sync.documents) or 'documents not named'})"
-        yield from (f"  - {_line(reason)}" for reason in sync.reasons[:SHOWN])
+        yield from (f"  - {one_line(reason)}" for reason in sync.reasons[:SHOWN])
     else:
         yield "- Business doc sync needed: NO"
     yield ""
@@ -79,13 +80,14 @@ def _evaluator(result: EvaluatorResult) -> Iterator[str]:
     yield f"### {long_name(result.name)}"
     yield ""
     if result.reason:
-        yield f"{_line(result.reason)}"
+        yield one_line(result.reason)
         yield ""
     if result.passes:
         yield "| Pass | Status | Issues |"
         yield "|------|--------|--------|"
         for each in result.passes:
-            yield f"| {each.name} | {each.status} | {_issues(each)} |"
+            issues = str(len(each.findings)) if each.findings else _cell(each.reason) or "0"
+            yield f"| {each.name} | {each.status} | {issues} |"
         yield ""
     for each in result.passes:
         yield from _findings(each)
@@ -93,41 +95,28 @@ def _evaluator(result: EvaluatorResult) -> Iterator[str]:
     yield ""
 
 
-def _issues(result: PassResult) -> str:
-    return str(len(result.findings)) if result.findings else _cell(result.reason) or "0"
-
-
 def _findings(result: PassResult) -> Iterator[str]:
     if result.findings or result.notes:
         yield f"**{result.name}**"
         yield ""
-        yield from _listed(result.findings)
-        yield from (_note(note) for note in result.notes[:SHOWN])
+        yield from _defects(result.findings)
+        for note in result.notes[:SHOWN]:
+            shot = note.removeprefix(SHOT)
+            yield f"- ![{shot}]({SHOTS}/{shot})" if note.startswith(SHOT) else f"- note: {one_line(note)}"
         yield ""
     if result.older:
         yield f"**{result.name}: older, not of this track**"
         yield ""
-        yield from _listed(result.older)
+        yield from _defects(result.older)
         yield ""
 
 
-def _note(note: str) -> str:
-    if note.startswith(SHOT):
-        name = note.removeprefix(SHOT)
-        return f"- ![{name}]({SHOTS}/{name})"
-    return f"- note: {_line(note)}"
-
-
-def _listed(defects: Sequence[TrackDefect]) -> Iterator[str]:
+def _defects(defects: Sequence[TrackDefect]) -> Iterator[str]:
     for each in defects[:SHOWN]:
-        action = f"; {_line(each.action)}" if each.action else ""
-        yield f"- {each.place or '-'}: {_line(each.message)} ({each.rule}){action}"
+        action = f"; {one_line(each.action)}" if each.action else ""
+        yield f"- {each.place or '-'}: {one_line(each.message)} ({each.rule}){action}"
     if len(defects) > SHOWN:
         yield f"- and {len(defects) - SHOWN} more"
-
-
-def _line(text: str) -> str:
-    return one_line(text)
 
 
 def _cell(text: str) -> str:
@@ -143,52 +132,33 @@ def evaluation_data(evaluation: TrackEvaluation) -> dict[str, object]:
         "next_step": evaluation.next_step,
         "base": evaluation.base,
         "head": evaluation.head,
-        "evaluators": [_evaluator_data(each) for each in evaluation.evaluators],
+        "evaluators": [
+            _fields(each, "name", "chosen_by", "verdict", "reason")
+            | {"passes": [_pass_data(result) for result in each.passes]}
+            for each in evaluation.evaluators
+        ],
         "structural": [
-            {"name": each.name, "status": each.status, "reason": each.reason, "findings": _all(each.findings)}
+            _fields(each, "name", "status", "reason") | {"findings": _defect_data(each.findings)}
             for each in evaluation.structural
         ],
         "fix_actions": [
-            {
-                "evaluator": each.evaluator,
-                "pass": each.check,
-                "action": each.action,
-                "file": each.file,
-                "line": each.line,
-            }
+            {"evaluator": each.evaluator, "pass": each.check, **_fields(each, "action", "file", "line")}
             for each in evaluation.fix_actions
         ],
-        "business_sync": {
-            "required": evaluation.business_sync.required,
-            "documents": list(evaluation.business_sync.documents),
-            "reasons": list(evaluation.business_sync.reasons),
-        },
-        "notes": list(evaluation.notes),
+        "business_sync": evaluation.business_sync,
+        "notes": evaluation.notes,
     }
 
 
-def _evaluator_data(result: EvaluatorResult) -> dict[str, object]:
-    return {
-        "name": result.name,
-        "chosen_by": list(result.chosen_by),
-        "verdict": result.verdict,
-        "reason": result.reason,
-        "passes": [
-            {
-                "name": each.name,
-                "status": each.status,
-                "reason": each.reason,
-                "findings": _all(each.findings),
-                "older": _all(each.older),
-                "notes": list(each.notes),
-            }
-            for each in result.passes
-        ],
-    }
+def _pass_data(result: PassResult) -> dict[str, object]:
+    findings = {"findings": _defect_data(result.findings), "older": _defect_data(result.older)}
+    return _fields(result, "name", "status", "reason") | findings | {"notes": result.notes}
 
 
-def _all(defects: Sequence[TrackDefect]) -> list[dict[str, object]]:
-    return [
-        {"rule": each.rule, "message": each.message, "file": each.file, "line": each.line, "action": each.action}
-        for each in defects
-    ]
+def _defect_data(defects: Sequence[TrackDefect]) -> list[dict[str, object]]:
+    return [_fields(each, "rule", "message", "file", "line", "action") for each in defects]
+
+
+def _fields(value: object, *names: str) -> dict[str, object]:
+    """The stored values leave out what is empty; programs get every field, always."""
+    return {name: getattr(value, name) for name in names}

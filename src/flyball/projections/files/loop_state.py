@@ -13,12 +13,12 @@ from flyball.core.text.quantities import listed, plural
 from flyball.projections.history.records import Row
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.standing import health
-from flyball.projections.wording import escaped, plain
+from flyball.projections.wording import escape, plain
 
 ROWS_SHOWN = 26
 MOST_IDS = 6
 BLOCKERS_SHOWN = 20
-_TYPES = frozenset({"dependency", "external", "fundamental"})
+_BLOCKER_TYPES = frozenset({"dependency", "external", "fundamental"})
 
 
 class LoopPage(msgspec.Struct, frozen=True):
@@ -38,31 +38,30 @@ class LoopPage(msgspec.Struct, frozen=True):
     recommendation: str
 
 
-def loop_state(state: State, chronicle: TaskHistory) -> str:
+def loop_state(state: State, history: TaskHistory) -> str:
     """The page of a task of flyball's own after the last event."""
-    last = chronicle.judgements[-1] if chronicle.judgements else None
-    seen = chronicle.judged.observation if chronicle.judged else None
-    errors = chronicle.errors
-    return written(
+    last = history.judgements[-1] if history.judgements else None
+    seen = history.judged.observation if history.judged else None
+    errors = history.errors
+    return page_text(
         LoopPage(
-            iteration=len(chronicle.judgements),
-            status=health(state, chronicle),
+            iteration=len(history.judgements),
+            status=health(state, history),
             confidence=last.confidence if last else "LOW",
             attempted=seen.batch if seen else (),
             passed=seen.passed if seen else (),
             failed=seen.failed if seen else (),
-            rows=chronicle.rows,
+            rows=history.rows,
             failures_running=errors.failures_running,
             streak=errors.streak,
             error=errors.recent[-1].error if errors.streak else "",
             trend=last.trend if last else "stable",
-            recommendation=_recommendation(state, chronicle),
+            recommendation="escalate" if state.decision == "BLOCKED" else last.recommendation if last else "continue",
         )
     )
 
 
-def written(page: LoopPage) -> str:
-    """The page as text."""
+def page_text(page: LoopPage) -> str:
     lines = [
         "# Loop State",
         "",
@@ -82,11 +81,11 @@ def written(page: LoopPage) -> str:
         "",
         "## Pattern Detection",
         f"- Consecutive failures: {page.failures_running}",
-        f"- Same-error streak: {page.streak}" + (f" — {escaped(page.error, 120)}" if page.streak else ""),
+        f"- Same-error streak: {page.streak}" + (f" — {escape(page.error, 120)}" if page.streak else ""),
         f"- Trend: {page.trend}",
         "",
         "## Recommendation",
-        escaped(page.recommendation, 160),
+        escape(page.recommendation, 160),
     ]
     return "\n".join(lines) + "\n"
 
@@ -101,7 +100,7 @@ def verdict_lines(verdict: Verdict) -> str:
 
 def _blocker(blocker: Blocker) -> str:
     """What it says of itself; a type that is none of the three is said with it."""
-    words = blocker.description if blocker.type in _TYPES else f"{blocker.type}: {blocker.description}"
+    words = blocker.description if blocker.type in _BLOCKER_TYPES else f"{blocker.type}: {blocker.description}"
     return plain(words or blocker.type).rstrip(": ")
 
 
@@ -120,16 +119,8 @@ def _rows(rows: Sequence[Row]) -> list[str]:
 @lru_cache(maxsize=256)
 def _row(row: Row) -> str:
     ids = " | ".join(_ids(column) for column in (row.attempted, row.passed, row.failed))
-    return f"| {row.iteration} | {ids} | {escaped(row.notes, 120)} |"
+    return f"| {row.iteration} | {ids} | {escape(row.notes, 120)} |"
 
 
 def _ids(ids: Iterable[str]) -> str:
-    return escaped(listed([plain(i, 40) for i in ids], MOST_IDS))
-
-
-def _recommendation(state: State, chronicle: TaskHistory) -> str:
-    if state.decision == "BLOCKED":
-        return "escalate"
-    if not chronicle.judgements:
-        return "continue"
-    return chronicle.judgements[-1].recommendation
+    return escape(listed([plain(i, 40) for i in ids], MOST_IDS))

@@ -24,46 +24,41 @@ _STOPPED: dict[str, fields.Status] = {
 def phase_status(state: State, event: Event) -> str | None:
     """The block this event adds to `phase-status.log`, if it adds one; `state` is the state after the event."""
     if isinstance(event.fact, Judged):
-        return status_block.render(_judged(state, event.fact))
+        return status_block.render(_block_of_iteration(state, event.fact))
     if isinstance(event.fact, TaskStopped):
-        return status_block.render(_stopped(state, event.fact))
+        return status_block.render(_block_of_end(state, event.fact))
     return None
 
 
 def current_block(state: State) -> str:
     """The block of where the task stands now: as it stopped, as its last iteration was judged, or before the first of its stage."""
     if state.stopped is not None:
-        return status_block.render(_stopped(state, state.stopped))
+        return status_block.render(_block_of_end(state, state.stopped))
     if state.main.loop.judged is not None:
-        return status_block.render(_judged(state, state.main.loop.judged))
-    return status_block.render(_unjudged(state))
+        return status_block.render(_block_of_iteration(state, state.main.loop.judged))
+    return status_block.render(_block_before_iterations(state))
 
 
-def _unjudged(state: State) -> fields.StatusBlock:
-    waits = (
-        state.main.held.reason
-        if state.main.held is not None
-        else f"no iteration of {state.main.stage} has been judged yet"
-    )
+def _block_before_iterations(state: State) -> fields.StatusBlock:
+    held = state.main.held
     return replace(
-        _shared(state, state.main.stage, state.main.loop.iteration + 1),
+        _common_block(state, state.main.stage, state.main.loop.iteration + 1),
         status="IN_PROGRESS",
         progress_percent=0,
         dual_gate=fields.DualGate(),
-        recommendation=waits,
+        recommendation=held.reason if held else f"no iteration of {state.main.stage} has been judged yet",
         **_work(state.main.loop.entry or state.baseline),
     )
 
 
-def _judged(state: State, fact: Judged) -> fields.StatusBlock:
+def _block_of_iteration(state: State, fact: Judged) -> fields.StatusBlock:
     measured = state.main.loop.last
-    block = _shared(state, fact.stage, fact.iteration)
     stuck = fact.breaker.state == "OPEN" or fact.verdict.health == "BLOCKED"
     blockers = tuple(f"{b.type}: {b.description}" for b in fact.verdict.blockers)
     if fact.breaker.state == "OPEN":
         blockers = (*blockers, fact.breaker.reason)
     return replace(
-        block,
+        _common_block(state, fact.stage, fact.iteration),
         status="BLOCKED" if stuck else "IN_PROGRESS",
         progress_percent=workflow_of(state.task).percent(fact.stage, _numbers(state, fact)),
         dual_gate=_dual_gate(fact),
@@ -74,19 +69,16 @@ def _judged(state: State, fact: Judged) -> fields.StatusBlock:
     )
 
 
-def _stopped(state: State, fact: TaskStopped) -> fields.StatusBlock:
+def _block_of_end(state: State, fact: TaskStopped) -> fields.StatusBlock:
     done = fact.kind == "done"
     status = _STOPPED.get(fact.kind, "IN_PROGRESS")
     judged = state.main.loop.judged
+    percent = workflow_of(state.task).percent(state.main.stage, _numbers(state, judged)) if judged else 0
     return replace(
-        _shared(state, state.main.stage, max(state.main.loop.iteration, 1)),
+        _common_block(state, state.main.stage, max(state.main.loop.iteration, 1)),
         status=status,
-        progress_percent=100
-        if done
-        else workflow_of(state.task).percent(state.main.stage, _numbers(state, judged))
-        if judged
-        else 0,
-        dual_gate=_closed_gate(state) if done else _dual_gate(judged),
+        progress_percent=100 if done else percent,
+        dual_gate=_gate_when_done(state) if done else _dual_gate(judged),
         blockers=(fact.reason,) if status == "BLOCKED" else (),
         exit_signal=done,
         recommendation=fact.reason,
@@ -94,7 +86,7 @@ def _stopped(state: State, fact: TaskStopped) -> fields.StatusBlock:
     )
 
 
-def _shared(state: State, stage: str, iteration: int) -> fields.StatusBlock:
+def _common_block(state: State, stage: str, iteration: int) -> fields.StatusBlock:
     window = state.window
     limited = any(hit.until > state.now for hit in state.limits.values())
     return fields.StatusBlock(
@@ -117,13 +109,11 @@ def _dual_gate(fact: Judged | None) -> fields.DualGate:
     return fields.DualGate(fact.gate_1.held, detail, fact.gate_2, fact.can_exit)
 
 
-def _closed_gate(state: State) -> fields.DualGate:
+def _gate_when_done(state: State) -> fields.DualGate:
     forced = ", ".join(forced_stages(state))
-    detail = (
-        f"skipped by a person, not verified: {forced}"
-        if forced
-        else "every stage passed its gate, and the agent said that it was done"
-    )
+    detail = "every stage passed its gate, and the agent said that it was done"
+    if forced:
+        detail = f"skipped by a person, not verified: {forced}"
     return fields.DualGate(gate_1=not forced, gate_1_detail=detail, gate_2=True, can_exit=True)
 
 

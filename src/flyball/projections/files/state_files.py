@@ -1,4 +1,4 @@
-"""The four JSON state files beside the status log: `loop-state`, `circuit-breaker`, `rate-limit` and `dual-gate`."""
+"""The JSON files beside the status log: `loop-state`, `circuit-breaker`, `rate-limit`, `dual-gate` and `verdict`."""
 
 from __future__ import annotations
 
@@ -9,22 +9,25 @@ from typing import Any
 import msgspec
 
 from flyball.core.loop.guards import HOUR
+from flyball.core.model.events import GateVerdict
 from flyball.core.model.outcomes import ABSENT, LIMITED
 from flyball.core.model.state import State
 from flyball.core.workflows.registry import workflow_of
+from flyball.projections.files.verdict_file import NAME as VERDICT, task_verdict
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
 from flyball.projections.views.status import progress_percent
 from flyball.projections.wording import plain
 
 
-def state_files(state: State, chronicle: TaskHistory) -> dict[str, str]:
+def state_files(state: State, history: TaskHistory) -> dict[str, str]:
     """Each file with its text; the same facts always give the same bytes."""
     return {
-        "loop-state.json": _json(_loop_state(state, chronicle)),
-        "circuit-breaker.json": _json(_circuit_breaker(state, chronicle)),
-        "rate-limit.json": _json(_rate_limit(state, chronicle)),
-        "dual-gate.json": _json(_dual_gate(state, chronicle)),
+        "loop-state.json": _json(_loop_state(state, history)),
+        "circuit-breaker.json": _json(_circuit_breaker(state, history)),
+        "rate-limit.json": _json(_rate_limit(state, history)),
+        "dual-gate.json": _json(_dual_gate(state, history)),
+        VERDICT: _json(task_verdict(state, history)),
     }
 
 
@@ -42,10 +45,10 @@ def _json(value: object) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
 
 
-def _loop_state(state: State, chronicle: TaskHistory) -> dict[str, Any]:
+def _loop_state(state: State, history: TaskHistory) -> dict[str, Any]:
     status = standing.running_state(state)
-    reason = plain(standing.reason(state, chronicle), 500)
-    at = _stopped_at(state, chronicle)
+    reason = plain(standing.reason(state, history), 500)
+    at = _stopped_at(state, history)
     return {
         "session_id": session_id(state),
         "task": state.task.id,
@@ -53,35 +56,35 @@ def _loop_state(state: State, chronicle: TaskHistory) -> dict[str, Any]:
         "started_at": state.task.opened_at,
         "current_phase": state.main.stage,
         "current_iteration": state.main.loop.iteration,
-        "green_model": _green_model(state, chronicle),
-        "last_activity": chronicle.last_activity,
+        "green_model": _green_model(state, history),
+        "last_activity": history.last_activity,
         "status": status,
         "halt_reason": reason if status == "halted" else None,
         "pause_reason": reason if status == "paused" else None,
         "paused_at": at if status == "paused" else None,
-        "resumed_at": chronicle.resumed_at,
+        "resumed_at": history.resumed_at,
         "completed_at": at if status == "completed" else None,
         "phases_completed": list(dict.fromkeys(v.stage for v in state.main.visits if v.completed_at and not v.forced)),
         "phases_forced": list(dict.fromkeys(v.stage for v in state.main.visits if v.forced)),
         "phase_history": _phase_history(state),
         "qa_attempts": state.main.rejections,
         "overall_progress_percent": progress_percent(state),
-        "error_history": list(chronicle.errors.recent),
+        "error_history": list(history.errors.recent),
         "total_agent_calls": state.turns,
     }
 
 
-def _green_model(state: State, chronicle: TaskHistory) -> str | None:
+def _green_model(state: State, history: TaskHistory) -> str | None:
     """The model that really implemented last; none where no turn did, or nobody said which one."""
     author = workflow_of(state.task).author
-    ran = (t.model for t in reversed(chronicle.turns) if t.role == author and t.outcome not in {"", *LIMITED, *ABSENT})
+    ran = (t.model for t in reversed(history.turns) if t.role == author and t.outcome not in {"", *LIMITED, *ABSENT})
     return next(ran, "") or None
 
 
-def _stopped_at(state: State, chronicle: TaskHistory) -> datetime | None:
+def _stopped_at(state: State, history: TaskHistory) -> datetime | None:
     if state.stopped is not None:
-        return chronicle.stops[-1][0] if chronicle.stops else None
-    return chronicle.holds[-1].at if state.main.held is not None and chronicle.holds else None
+        return history.stops[-1][0] if history.stops else None
+    return history.holds[-1].at if state.main.held is not None and history.holds else None
 
 
 def _phase_history(state: State) -> dict[str, dict[str, Any]]:
@@ -100,24 +103,24 @@ def _phase_history(state: State) -> dict[str, dict[str, Any]]:
     return history
 
 
-def _circuit_breaker(state: State, chronicle: TaskHistory) -> dict[str, Any]:
+def _circuit_breaker(state: State, history: TaskHistory) -> dict[str, Any]:
     breaker = state.main.loop.breaker
     return {
         "state": breaker.state,
         "no_progress_count": breaker.no_progress,
         "same_error_count": breaker.same_error,
-        "last_progress_metric": {stage: fact.gate_1.values for stage, fact in chronicle.last_progress.items()},
+        "last_progress_metric": {stage: fact.gate_1.values for stage, fact in history.last_progress.items()},
         "last_error_hash": breaker.error or None,
-        "opened_at": chronicle.breaker.opened_at,
+        "opened_at": history.breaker.opened_at,
         "open_reason": plain(breaker.reason) if breaker.state == "OPEN" else None,
-        "history": list(chronicle.breaker.events),
+        "history": list(history.breaker.events),
     }
 
 
-def _rate_limit(state: State, chronicle: TaskHistory) -> dict[str, Any]:
+def _rate_limit(state: State, history: TaskHistory) -> dict[str, Any]:
     window = state.window
     held = state.main.held if state.main.held is not None and state.stopped is None else None
-    now = chronicle.last_activity or state.now
+    now = history.last_activity or state.now
     active = [hit for hit in state.limits.values() if hit.until > now]
     latest = max(active, key=lambda hit: hit.until) if active else None
     waits = held is not None and held.guard in {"provider", "hourly"}
@@ -130,30 +133,30 @@ def _rate_limit(state: State, chronicle: TaskHistory) -> dict[str, Any]:
         },
         "anthropic_5h": {
             "detected": latest is not None,
-            "detected_at": chronicle.limited_at.get(latest.agent) if latest else None,
+            "detected_at": history.limited_at.get(latest.agent) if latest else None,
             "resume_at": latest.until if latest else None,
             "waiting": held is not None and held.guard == "provider",
         },
         "agents": {hit.agent: {"kind": hit.kind, "until": hit.until} for hit in active},
         "paused": waits,
         "pause_reason": plain(held.reason) if held and waits else None,
-        "paused_at": chronicle.holds[-1].at if waits and chronicle.holds else None,
+        "paused_at": history.holds[-1].at if waits and history.holds else None,
     }
 
 
-def _dual_gate(state: State, chronicle: TaskHistory) -> dict[str, Any]:
-    fact = chronicle.judged
-    at = chronicle.judgements[-1].at if chronicle.judgements else None
-    turn = chronicle.turn(fact.turn) if fact else None
-    gate = fact.gate_1 if fact else None
+def _dual_gate(state: State, history: TaskHistory) -> dict[str, Any]:
+    fact = history.judged
+    at = history.judgements[-1].at if history.judgements else None
+    turn = history.turn(fact.turn) if fact else None
+    gate = fact.gate_1 if fact else GateVerdict(held=False, condition="")
     return {
         "phase": fact.stage if fact else state.main.stage,
         "iteration": fact.iteration if fact else 0,
         "gate_1": {
-            "satisfied": gate.held if gate else False,
-            "condition": gate.condition if gate else "",
-            "values": gate.values if gate else {},
-            "missing": [plain(m) for m in gate.missing] if gate else [],
+            "satisfied": gate.held,
+            "condition": gate.condition,
+            "values": gate.values,
+            "missing": [plain(m) for m in gate.missing],
         },
         "gate_2": {"satisfied": fact.gate_2 if fact else False, "source": turn.source if turn else "none"},
         "can_exit": fact.can_exit if fact else False,

@@ -11,7 +11,7 @@ from flyball.core.model.task import Item
 from flyball.projections.history.records import Learning
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.standing import health, live_items, task_status
-from flyball.projections.wording import code, escaped, stamp
+from flyball.projections.wording import code, escape, stamp
 
 LONGEST_CONTEXT = 2000
 LEARNING_LINES = 30
@@ -20,7 +20,7 @@ MOST_SHOWN = 5
 MOST_FILES = 8
 
 
-def context(state: State, chronicle: TaskHistory) -> str:
+def context(state: State, history: TaskHistory) -> str:
     """What is useful now, most useful first; empty for a new task."""
     if state.prepared is None:
         return ""
@@ -28,17 +28,17 @@ def context(state: State, chronicle: TaskHistory) -> str:
     lines = [
         "# Context",
         "",
-        f"**Task**: {escaped(state.task.request, 200)}",
+        f"**Task**: {escape(state.task.request, 200)}",
         f"**Plan Status**: {task_status(state)}",
         f"**Active Task**: {state.task.id}",
         f"**Phase**: {state.main.stage}, iteration {state.main.loop.iteration + 1}",
-        f"**Updated**: {stamp(chronicle.last_activity or state.now)}",
-        *_section("Current State", _current(state, chronicle)),
-        *_section("Ready Subtasks", [_ready(i) for i in ready[:MOST_SHOWN]]),
+        f"**Updated**: {stamp(history.last_activity or state.now)}",
+        *_section("Current State", _current(state, history)),
+        *_section("Ready Subtasks", [_item_line(i) for i in ready[:MOST_SHOWN]]),
         *_section("Relevant Files", [code(f) for f in dict.fromkeys(f for i in ready for f in i.files)][:MOST_FILES]),
-        *_section("Anti-Patterns", [escaped(x.title, 140) for x in _recent(chronicle, "anti-pattern")]),
-        *_section("Key Decisions", [_decided(x) for x in _recent(chronicle, "decision")]),
-        *_section("Guidance", [escaped(g, 200) for g in state.guidance[-MOST_SHOWN:]]),
+        *_section("Anti-Patterns", [escape(x.title, 140) for x in _recent(history, "anti-pattern")]),
+        *_section("Key Decisions", [_decision_line(x) for x in _recent(history, "decision")]),
+        *_section("Guidance", [escape(g, 200) for g in state.guidance[-MOST_SHOWN:]]),
     ]
     return _cut(lines, LONGEST_CONTEXT)
 
@@ -52,33 +52,33 @@ def _ready_items(state: State) -> list[Item]:
     return [i for i in first or left if not waits_for(state, i)]
 
 
-def _current(state: State, chronicle: TaskHistory) -> list[str]:
-    if not chronicle.judgements:
+def _current(state: State, history: TaskHistory) -> list[str]:
+    if not history.judgements:
         return ["no iteration has been judged yet"]
-    last = chronicle.judgements[-1]
-    current = [f"{health(state, chronicle)}: {escaped(last.evidence, 200)}"]
+    last = history.judgements[-1]
+    current = [f"{health(state, history)}: {escape(last.evidence, 200)}"]
     counts = last.counts
     if counts.total:
         current.append(f"tests: {counts.passing} of {counts.total} pass, {counts.failing} fail")
-    current += [f"missing: {escaped(m, 160)}" for m in (last.missing if last.stage == state.main.stage else ())]
-    if chronicle.errors.streak:
-        current.append(f"last failure: {escaped(chronicle.errors.recent[-1].error, 200)}")
+    current += [f"missing: {escape(m, 160)}" for m in (last.missing if last.stage == state.main.stage else ())]
+    if history.errors.streak:
+        current.append(f"last failure: {escape(history.errors.recent[-1].error, 200)}")
     return current
 
 
-def _ready(item: Item) -> str:
+def _item_line(item: Item) -> str:
     depends = f"after {', '.join(item.depends_on)}" if item.depends_on else "no dependencies"
     first = " | scaffold: true" if item.kind == SCAFFOLD else ""
-    return f"{escaped(item.id, 40)}: {escaped(item.text, 120)} — {escaped(depends, 80)}{first}"
+    return f"{escape(item.id, 40)}: {escape(item.text, 120)} — {escape(depends, 80)}{first}"
 
 
-def _decided(learning: Learning) -> str:
-    told = "" if learning.standing == "kept" else f" ({learning.standing})"
-    return f"{escaped(learning.title, 100)}: {escaped(learning.choice, 120)}{told}"
+def _decision_line(learning: Learning) -> str:
+    standing = "" if learning.standing == "kept" else f" ({learning.standing})"
+    return f"{escape(learning.title, 100)}: {escape(learning.choice, 120)}{standing}"
 
 
-def _recent(chronicle: TaskHistory, kind: str) -> list[Learning]:
-    return [x for x in chronicle.learnings[-4 * MOST_SHOWN :] if x.kind == kind][-MOST_SHOWN:]
+def _recent(history: TaskHistory, kind: str) -> list[Learning]:
+    return [x for x in history.learnings[-4 * MOST_SHOWN :] if x.kind == kind][-MOST_SHOWN:]
 
 
 def _section(title: str, points: list[str]) -> list[str]:
@@ -99,7 +99,7 @@ def _cut(lines: list[str], most: int) -> str:
     return "\n".join(kept) + "\n"
 
 
-def plan(state: State, chronicle: TaskHistory) -> str:
+def plan(state: State, history: TaskHistory) -> str:
     """The plan with its boxes; empty until there is one."""
     if state.prepared is None or not state.items:
         return ""
@@ -107,12 +107,12 @@ def plan(state: State, chronicle: TaskHistory) -> str:
     lines = [
         "# Plan",
         "",
-        f"**Iteration:** {max(chronicle.plan_revisions, 1)}",
+        f"**Iteration:** {max(history.plan_revisions, 1)}",
         f"**Status:** {'DRAFT' if status == 'DRAFT' else 'APPROVED'}",
         "",
         "## Goal",
         "",
-        escaped(state.task.request, 2000),
+        escape(state.task.request, 2000),
         "",
         "## Tasks",
         "",
@@ -124,16 +124,16 @@ def plan(state: State, chronicle: TaskHistory) -> str:
 def _box(item: Item) -> str:
     mark = "x" if item.status == "completed" else " "
     parts = [f"Files: {', '.join(code(f) for f in item.files)}"] if item.files else []
-    parts += [f"Acceptance: {escaped('; '.join(item.acceptance), 1000)}"] if item.acceptance else []
+    parts += [f"Acceptance: {escape('; '.join(item.acceptance), 1000)}"] if item.acceptance else []
     parts += [code(f"depends_on: {', '.join(item.depends_on)}")] if item.depends_on else []
     parts += ["`scaffold: true`"] if item.kind == SCAFFOLD else []
     tail = f" — {' | '.join(parts)}" if parts else ""
-    return f"- [{mark}] **{escaped(item.id, 40)}** {escaped(item.text, 1000)}{tail}"
+    return f"- [{mark}] **{escape(item.id, 40)}** {escape(item.text, 1000)}{tail}"
 
 
-def learning_files(chronicle: TaskHistory) -> dict[str, str]:
+def learning_files(history: TaskHistory) -> dict[str, str]:
     """One file for each learning; what it says of the learning never changes, only its status line follows what became of it."""
-    return dict(_learning(x) for x in chronicle.learnings)
+    return dict(_learning(x) for x in history.learnings)
 
 
 def learning_name(number: int, title: str) -> str:
@@ -149,30 +149,30 @@ def _learning(learning: Learning) -> tuple[str, str]:
 
 
 def _decision(learning: Learning) -> list[str]:
-    rejected = [f"- {escaped(a, 200)}" for a in learning.alternatives] or ["- none was named"]
-    depends = ", ".join(escaped(d, 80) for d in learning.depends_on) or "nothing"
+    rejected = [f"- {escape(a, 200)}" for a in learning.alternatives] or ["- none was named"]
+    depends = ", ".join(escape(d, 80) for d in learning.depends_on) or "nothing"
     return [
-        f"# Decision {learning.number:03d}: {escaped(learning.title, 160)}",
+        f"# Decision {learning.number:03d}: {escape(learning.title, 160)}",
         "",
         f"**Date**: {learning.at:%Y-%m-%d}",
         f"**Status**: {_status(learning, 'DECISION')}",
         *_origin(learning),
         "",
         "## Context",
-        escaped(learning.context, 400) or "not stated",
+        escape(learning.context, 400) or "not stated",
         "",
         "## Choice",
-        escaped(learning.choice, 400) or "not stated",
+        escape(learning.choice, 400) or "not stated",
         "",
         "## Alternatives Rejected",
         *rejected,
         "",
         "## Consequences",
-        escaped(learning.consequences, 400) or "not stated",
+        escape(learning.consequences, 400) or "not stated",
         "",
         "## Dependencies",
         f"- Depends On: {depends}",
-        f"- Invalidated If: {escaped(learning.invalidated_if, 200) or 'not stated'}",
+        f"- Invalidated If: {escape(learning.invalidated_if, 200) or 'not stated'}",
     ]
 
 
@@ -180,23 +180,22 @@ def _status(learning: Learning, kind: str) -> str:
     """The seed's word, and the state in ours; the learning that took its place is named."""
     if learning.superseded_by:
         return f"SUPERSEDED by {learning.superseded_by}"
-    because = f": {escaped(learning.because, 160)}" if learning.because else ""
+    because = f": {escape(learning.because, 160)}" if learning.because else ""
     return f"{kind} ({learning.standing}{because})"
 
 
 def _origin(learning: Learning) -> list[str]:
     """Where it belongs, and what it takes the place of: a line each."""
-    item = [learning.item] if learning.item else []
-    about = [*(escaped(i, 40) for i in item), *(code(path) for path in learning.files)]
-    lines = [f"**About**: {', '.join(about)}"] if about else []
-    return lines + [f"**Supersedes**: {', '.join(escaped(s, 80) for s in learning.supersedes)}"] * bool(
-        learning.supersedes
-    )
+    about = [escape(learning.item, 40)] if learning.item else []
+    about += [code(path) for path in learning.files]
+    replaced = [escape(each, 80) for each in learning.supersedes]
+    parts = {"About": about, "Supersedes": replaced}
+    return [f"**{name}**: {', '.join(texts)}" for name, texts in parts.items() if texts]
 
 
 def _anti_pattern(learning: Learning) -> list[str]:
     return [
-        f"# Anti-Pattern {learning.number:03d}: {escaped(learning.title, 160)}",
+        f"# Anti-Pattern {learning.number:03d}: {escape(learning.title, 160)}",
         "",
         f"**Date**: {learning.at:%Y-%m-%d}",
         f"**Status**: {_status(learning, 'ANTI-PATTERN')}",
@@ -205,8 +204,8 @@ def _anti_pattern(learning: Learning) -> list[str]:
         *_origin(learning),
         "",
         "## What happened",
-        escaped(learning.context, 400) or "not stated",
+        escape(learning.context, 400) or "not stated",
         "",
         "## What to Avoid",
-        escaped(learning.choice, 400) or "The same approach again, in the same form.",
+        escape(learning.choice, 400) or "The same approach again, in the same form.",
     ]

@@ -57,7 +57,7 @@ class TaskVerdict(msgspec.Struct, frozen=True):
     updated_at: datetime
 
 
-def task_verdict(state: State, chronicle: TaskHistory) -> TaskVerdict:
+def task_verdict(state: State, history: TaskHistory) -> TaskVerdict:
     """The verdict on a task after its last event."""
     judged = state.main.loop.judged
     measured = state.main.loop.last or state.main.loop.entry or state.baseline
@@ -68,24 +68,19 @@ def task_verdict(state: State, chronicle: TaskHistory) -> TaskVerdict:
         stage=state.main.stage,
         iteration=state.main.loop.iteration,
         decision=state.decision,
-        reason=plain(standing.reason(state, chronicle), 1000),
+        reason=plain(standing.reason(state, history), 1000),
         stopped=state.stopped.kind if state.stopped else "",
-        health=standing.health(state, chronicle),
+        health=standing.health(state, history),
         items=tuple(Subtask(i.id, plain(i.text, 500), i.status) for i in standing.live_items(state)),
         missing=tuple(plain(m) for m in judged.gate_1.missing) if judged and judged.stage == state.main.stage else (),
         findings=tuple(
             FindingShown(f.severity, plain(f.message, 500), f.file, f.line) for f in state.main.loop.findings
         ),
         gates=tuple(_gate(gate) for gate in measured.gates) if measured else (),
-        questions=open_questions(state, chronicle),
+        questions=open_questions(state, history),
         next_command=standing.next_command(state),
-        updated_at=chronicle.last_activity or state.task.opened_at,
+        updated_at=history.last_activity or state.task.opened_at,
     )
-
-
-def verdict_file(state: State, chronicle: TaskHistory) -> str:
-    """The verdict as text; the same facts always give the same bytes."""
-    return msgspec.json.format(msgspec.json.encode(task_verdict(state, chronicle)), indent=2).decode() + "\n"
 
 
 def _gate(gate: GateResult) -> GateShown:

@@ -22,12 +22,12 @@ class LearningLedger:
         self._task = ""
         self._learnings = Learnings()
         self._stages: dict[int, str] = {}
-        self._shown: list[rec.Learning] | None = []
+        self._records: list[rec.Learning] | None = []
         self._working: dict[str, RunAgent] = {}
 
     def add(self, event: ev.Event, stage: str) -> None:
         remember(self._learnings, event)
-        self._shown = None if self._learnings.known else self._shown
+        self._records = None if self._learnings.known else self._records
         match event.fact:
             case ev.TaskOpened() as opened:
                 self._task = opened.task.id
@@ -42,14 +42,16 @@ class LearningLedger:
                     first = rec.LearningGiven(each.id, each.kind, plain(each.title, 160), plain(each.why, 200))
                     self.given.setdefault(each.id, first)
 
-    def shown(self) -> list[rec.Learning]:
+    def records(self) -> list[rec.Learning]:
         """All learnings as they stand now, by number."""
-        if self._shown is None:
+        if self._records is None:
             entries = settle({self._task: self._learnings})
-            self._shown = [self._record(entries[key]) for key in sorted(entries, key=lambda k: entries[k].fact.number)]
-        return self._shown
+            self._records = [
+                self._record(entries[key]) for key in sorted(entries, key=lambda k: entries[k].fact.number)
+            ]
+        return self._records
 
-    def told(self) -> tuple[rec.LearningGiven, ...]:
+    def in_prompts(self) -> tuple[rec.LearningGiven, ...]:
         """Those that stood in a prompt."""
         return tuple(each for each in self.given.values() if each.turns)
 

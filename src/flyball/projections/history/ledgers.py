@@ -1,4 +1,4 @@
-"""Bounded histories the state files show: the breaker's own, and the errors with their streaks."""
+"""Histories of one thing each: every checkpoint, and, bounded, what the breaker did and the errors with their streaks."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from datetime import datetime
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core.health.breaker import CLOSED, Breaker
 from flyball.core.model.events import Judged
+from flyball.core.model.measurement import Trick
+from flyball.projections.history.records import CheckpointRecord
 from flyball.projections.wording import plain
 
 ERRORS_KEPT = 50
@@ -74,7 +77,7 @@ class ErrorLedger:
         known = signature or hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
         self.recent.append(ErrorSeen(at, stage, iteration, text, known))
 
-    def judged(self, at: datetime, fact: Judged) -> None:
+    def on_judged(self, at: datetime, fact: Judged) -> None:
         if fact.gate_1.held:
             self.failures_running = self.streak = 0
             self._last = ""
@@ -87,3 +90,33 @@ class ErrorLedger:
         signature = self.recent[-1].hash
         self.streak = self.streak + 1 if signature == self._last else 1
         self._last = signature
+
+
+class CheckpointLedger:
+    """Every checkpoint; one that was caught with a trick is marked with it, until a person allows what it changed."""
+
+    def __init__(self) -> None:
+        self.records: list[CheckpointRecord] = []
+        self._places: dict[str, int] = {}
+        self._caught: dict[str, tuple[Trick, ...]] = {}
+
+    def keep(self, record: CheckpointRecord) -> None:
+        self._places[record.commit] = len(self.records)
+        self.records.append(record)
+
+    def find(self, commit: str) -> CheckpointRecord | None:
+        where = self._places.get(commit)
+        return None if where is None else self.records[where]
+
+    def doubt(self, commit: str, tricks: tuple[Trick, ...]) -> None:
+        """Mark a checkpoint with the first trick that is held against it; without any it is as good as others."""
+        self._caught[commit] = tricks
+        where = self._places.get(commit)
+        if where is not None:
+            told = "".join(f"{trick.kind}: {trick.path}: {trick.detail}" for trick in tricks[:1])
+            self.records[where] = replace(self.records[where], tricked=plain(told))
+
+    def allow(self, commit: str, paths: tuple[str, ...]) -> None:
+        known = self._caught.get(commit, ())
+        if known:
+            self.doubt(commit, tuple(trick for trick in known if trick.path not in paths))

@@ -1,20 +1,29 @@
-"""Makes the chronicle's records from facts."""
+"""Makes the records of a task's history and the notes of its report from facts."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from datetime import datetime
+from typing import Any
 
 from msgspec.structs import astuple, replace
 
+from flyball.core.model import events as ev, outcomes as out
 from flyball.core.model.effects import RunAgent
-from flyball.core.model.events import Judged
 from flyball.core.model.measurement import Counts, Coverage, Measurement
-from flyball.core.model.outcomes import Failed, Interrupted, Outcome, TurnEnded, Usage
+from flyball.core.text.quantities import listed, plural
+from flyball.core.workflows.backlog.facts import Evaluated, ItemSettled
+from flyball.core.workflows.plan.facts import FinalReviewed
+from flyball.core.workflows.tdd.facts import SessionImported
+from flyball.core.workflows.tdd.prp_session import PHASES, told
+from flyball.core.workflows.track.facts import TrackEvaluated
 from flyball.projections.history import records as rec
 from flyball.projections.wording import plain
 
+FILES_NAMED = 20
 
-def turn_begun(at: datetime, effect: RunAgent, attempt: int) -> rec.TurnRecord:
+
+def turn_begun(at: datetime, effect: RunAgent) -> rec.TurnRecord:
     return rec.TurnRecord(
         effect.turn,
         effect.stage,
@@ -22,22 +31,19 @@ def turn_begun(at: datetime, effect: RunAgent, attempt: int) -> rec.TurnRecord:
         effect.role,
         effect.agent,
         effect.model,
-        effect.context,
-        effect.purpose,
         effect.item,
         at,
-        attempt,
+        effect.attempt,
         authors=effect.authors,
-        recalled=effect.recalled,
     )
 
 
-def turn_ended(turn: rec.TurnRecord, at: datetime, outcome: Outcome) -> rec.TurnRecord:
-    if not isinstance(outcome, TurnEnded):
-        kind = "interrupted" if isinstance(outcome, Interrupted) else "failed"
-        detail = outcome.detail if isinstance(outcome, Interrupted | Failed) else ""
+def turn_ended(turn: rec.TurnRecord, at: datetime, outcome: out.Outcome) -> rec.TurnRecord:
+    if not isinstance(outcome, out.TurnEnded):
+        kind = "interrupted" if isinstance(outcome, out.Interrupted) else "failed"
+        detail = outcome.detail if isinstance(outcome, out.Interrupted | out.Failed) else ""
         seconds = (at - turn.begun_at).total_seconds()
-        untold = Usage(estimated=True)
+        untold = out.Usage(estimated=True)
         return replace(turn, ended_at=at, outcome=kind, detail=plain(detail), seconds=seconds, usage=untold)
     claim = outcome.claim
     return replace(
@@ -54,8 +60,6 @@ def turn_ended(turn: rec.TurnRecord, at: datetime, outcome: Outcome) -> rec.Turn
         summary=plain(claim.summary),
         session=plain(outcome.session),
         source=claim.source,
-        problems=len(claim.problems),
-        transcript=outcome.transcript,
     )
 
 
@@ -96,30 +100,80 @@ def _tally(counts: Counts) -> rec.Tally:
     return rec.Tally(*astuple(counts))
 
 
-def judgement(number: int, at: datetime, fact: Judged, measured: rec.Verification | None) -> rec.Judgement:
+def judgement(at: datetime, fact: ev.Judged, measured: rec.Verification | None) -> rec.Judgement:
     verdict = fact.verdict
     return rec.Judgement(
-        number=number,
         at=at,
         stage=fact.stage,
         iteration=fact.iteration,
         turn=fact.turn,
         counts=measured.counts if measured else rec.Tally(),
-        candidate=measured.candidate if measured else "",
-        held=fact.gate_1.held,
-        signal=fact.gate_2,
         can_exit=fact.can_exit,
         false_claim=fact.false_claim,
-        progress=fact.progress,
         health=str(verdict.health),
         recommendation=plain(verdict.recommendation),
-        cure=str(verdict.cure),
         confidence=str(verdict.confidence),
         trend=str(verdict.trend),
         evidence=plain(verdict.evidence),
         missing=tuple(plain(m) for m in fact.gate_1.missing[:3]),
-        breaker=fact.breaker.state,
         rung=fact.rung,
         rejected=fact.rejected,
         disagreements=tuple(plain(d) for d in fact.disagreements[:12]),
     )
+
+
+def notes_of(fact: ev.Fact) -> Iterable[str]:
+    """What a fact adds to the notes: a sentence for each thing that people should know and no table shows."""
+    make = _FACTS.get(type(fact))
+    return make(fact) if make else ()
+
+
+def preparation_notes(outcome: out.Prepared) -> Iterable[str]:
+    yield from outcome.notes
+    if outcome.left:
+        left = listed([plain(name) for name in outcome.left], FILES_NAMED)
+        yield f"Set-up created or changed these files. They are not part of the work and not on the branch: {left}"
+
+
+def warning_notes(role: str, outcome: out.Outcome) -> Iterable[str]:
+    """An approval with a warning is one, and its words are kept for people."""
+    claim = outcome.claim if isinstance(outcome, out.TurnEnded) else None
+    if claim is not None and claim.verdict == "warn":
+        said = "; ".join([claim.summary, *(f.message for f in claim.findings)]).strip("; ")
+        yield f"{role} approves with a warning: {said or 'it gave no reason'}"
+
+
+def _import_notes(fact: SessionImported) -> Iterable[str]:
+    before = PHASES[: PHASES.index(fact.session.phase)]
+    unseen = f"; not verified here: {', '.join(before)}" if before else ""
+    yield f"Begun at {fact.session.phase}, from {told(fact.session)}{unseen}"
+
+
+def _final_review_notes(fact: FinalReviewed) -> Iterable[str]:
+    """What the review of the whole goal found stands in the report, whether or not it approved."""
+    yield from (f"Final review: {f.severity}: {f.message} {f.file}".rstrip() for f in fact.findings)
+    yield from (f"Final review: {each.id} was done again: {each.reason}" for each in fact.reopened)
+    if fact.approved and not fact.findings:
+        yield "Final review: approved, nothing was found."
+
+
+def _evaluation_notes(fact: TrackEvaluated) -> Iterable[str]:
+    said = fact.evaluation
+    yield f"Evaluation {fact.number}: {said.verdict}, {plural(len(said.fix_actions), 'point')} to mend"
+
+
+def _undeclared_notes(fact: ev.UndeclaredEditsFound) -> Iterable[str]:
+    beside = (*fact.also_changed, *fact.deleted, *fact.protected)
+    if beside:
+        yield f"{fact.item} also changed files it had not named: {listed(beside, FILES_NAMED)}"
+
+
+_FACTS: dict[type, Callable[[Any], Iterable[str]]] = {
+    SessionImported: _import_notes,
+    ItemSettled: lambda fact: (f"{fact.id}: {note}" for note in fact.notes),
+    Evaluated: lambda fact: (*fact.warnings, *fact.deviations),
+    FinalReviewed: _final_review_notes,
+    TrackEvaluated: _evaluation_notes,
+    ev.UndeclaredEditsFound: _undeclared_notes,
+    ev.DocumentSeen: lambda fact: fact.notes,
+}

@@ -1,4 +1,4 @@
-"""What the chronicle keeps of each fact: values cut to what screens and reports show."""
+"""What a task's history keeps of each fact: values cut to what screens and reports show."""
 
 from __future__ import annotations
 
@@ -58,8 +58,6 @@ class TurnRecord(msgspec.Struct, frozen=True):
     role: str
     agent: str
     model: str
-    context: int
-    purpose: str
     item: str
     begun_at: datetime
     attempt: int = 1
@@ -74,36 +72,26 @@ class TurnRecord(msgspec.Struct, frozen=True):
     summary: str = ""
     session: str = ""
     source: str = "none"
-    problems: int = 0
-    transcript: str = ""
     set_aside: str = ""
     authors: tuple[Author, ...] = ()
-    recalled: tuple[str, ...] = ()
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """One iteration as it was weighed; `number` counts over the whole task, `iteration` within the stage."""
+    """One iteration as it was weighed; `iteration` counts within the stage."""
 
-    number: int
     at: datetime
     stage: str
     iteration: int
     turn: int
     counts: Tally
-    candidate: str
-    held: bool
-    signal: bool
     can_exit: bool
     false_claim: bool
-    progress: bool
     health: str
     recommendation: str
-    cure: str
     confidence: str
     trend: str
     evidence: str
     missing: tuple[str, ...]
-    breaker: str
     rung: str
     rejected: bool
     disagreements: tuple[str, ...]
@@ -218,7 +206,7 @@ class TrickSeen(msgspec.Struct, frozen=True):
     times: int = 1
 
 
-class Put(msgspec.Struct, frozen=True):
+class QuestionRecord(msgspec.Struct, frozen=True):
     """A question that was put to a person, and what came of it."""
 
     id: str

@@ -32,7 +32,7 @@ def reviews(turns: Iterable[TurnRecord], agents: Sequence[AgentSpec]) -> tuple[R
             turn.number,
             turn.stage,
             turn.role,
-            named(Player(turn.agent, turn.model)),
+            player_name(Player(turn.agent, turn.model)),
             _names(turn.authors),
             independence(Player(turn.agent, turn.model), turn.authors, agents),
         )
@@ -53,9 +53,9 @@ def apart(player: Player, authors: Sequence[Author], agents: Sequence[AgentSpec]
             return f"the author reviews its own work, for want of another model: {whose}"
 
 
-def named(player: Player | Author) -> str:
-    return f"{player.agent} ({player.model})" if player.model else f"{player.agent} (model unknown)"
+def player_name(player: Player | Author) -> str:
+    return f"{player.agent} ({player.model or 'model unknown'})"
 
 
 def _names(authors: Iterable[Author]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(map(named, authors)))
+    return tuple(dict.fromkeys(map(player_name, authors)))

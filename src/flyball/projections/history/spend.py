@@ -49,7 +49,7 @@ class TurnSpend(msgspec.Struct, frozen=True):
     session: str = ""
 
 
-def each(turns: Iterable[TurnRecord]) -> tuple[TurnSpend, ...]:
+def spend_of_turns(turns: Iterable[TurnRecord]) -> tuple[TurnSpend, ...]:
     """One row for each turn."""
     return tuple(
         TurnSpend(

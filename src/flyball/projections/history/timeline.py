@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from flyball.core.model import batch_events as be, events as ev
 from flyball.core.model.effects import Effect, Measure, RunAgent, Wait
 from flyball.core.model.measurement import Counts
-from flyball.core.model.outcomes import Measured, Outcome, TurnEnded
-from flyball.core.model.task import EffectId
+from flyball.core.model.outcomes import Measured, TurnEnded
+from flyball.core.model.task import EffectId, Item
 from flyball.projections.wording import plain
 
 Kind = Literal["accepted", "rejected", "rolled back", "false claim", "asks you", "continue"]
@@ -124,18 +124,15 @@ class Timeline:
         if apply is not None:
             apply(self, event.at, fact)
         elif self._done:
-            self._settled(event.at, fact)
+            self._settle_item(event.at, fact)
         if self.sittings:
             self.sittings[-1] = replace(self.sittings[-1], last_at=event.at)
 
-    def _started(self, at: datetime, _fact: ev.SessionStarted) -> None:
-        self.sittings.append(Sitting(at, at))
-
-    def _lane(self, at: datetime, fact: be.LaneOpened) -> None:
+    def _on_lane_opened(self, at: datetime, fact: be.LaneOpened) -> None:
         self.openings.append(LaneOpening(at, fact.lane, fact.item, fact.base))
         self._item[fact.lane] = fact.item
 
-    def _begun(self, at: datetime, fact: ev.Begun) -> None:
+    def _on_begun(self, at: datetime, fact: ev.Begun) -> None:
         effect = fact.effect
         if isinstance(effect, RunAgent):
             kind: Literal["turn", "review"] = "review" if effect.authors or effect.copy else "turn"
@@ -153,7 +150,7 @@ class Timeline:
         self._open[effect.id] = effect, len(self.bars)
         self.bars.append(bar)
 
-    def _ended(self, at: datetime, fact: ev.Ended) -> None:
+    def _on_ended(self, at: datetime, fact: ev.Ended) -> None:
         effect, where = self._open.pop(fact.id, (None, 0))
         if isinstance(effect, Wait):
             self._waited += (at - self.pauses[where].begun_at).total_seconds()
@@ -161,16 +158,14 @@ class Timeline:
         elif effect is not None:
             self.bars[where] = replace(self.bars[where], ended_at=at)
             self.lanes[effect.lane] = self.lanes[effect.lane][0], at
-            self._outcome(at, effect, fact.outcome)
+            outcome = fact.outcome
+            if isinstance(outcome, Measured):
+                self._counts[effect.lane] = outcome.measurement.counts
+            elif isinstance(outcome, TurnEnded) and outcome.usage.usd:
+                so_far = self.money[-1].usd if self.money else 0.0
+                self.money.append(Amount(at, round(so_far + outcome.usage.usd, 6)))
 
-    def _outcome(self, at: datetime, effect: Effect, outcome: Outcome) -> None:
-        if isinstance(outcome, Measured):
-            self._counts[effect.lane] = outcome.measurement.counts
-        elif isinstance(outcome, TurnEnded) and outcome.usage.usd:
-            so_far = self.money[-1].usd if self.money else 0.0
-            self.money.append(Amount(at, round(so_far + outcome.usage.usd, 6)))
-
-    def _judged(self, at: datetime, fact: ev.Judged) -> None:
+    def _on_judged(self, at: datetime, fact: ev.Judged) -> None:
         where = self._gate.pop(fact.lane, None)
         if where is not None and fact.gate_1.held:
             self.bars[where] = replace(self.bars[where], held=True)
@@ -191,15 +186,11 @@ class Timeline:
         )
         self._waited = 0.0
 
-    def _items_set(self, at: datetime, fact: ev.ItemsSet) -> None:
-        self._done = {item.id: item.status == "completed" for item in fact.items}
+    def _set_items(self, at: datetime, items: tuple[Item, ...]) -> None:
+        self._done = {item.id: item.status == "completed" for item in items}
         self._count(at)
 
-    def _opened(self, at: datetime, fact: ev.TaskOpened) -> None:
-        self._done = {item.id: item.status == "completed" for item in fact.task.items}
-        self._count(at)
-
-    def _settled(self, at: datetime, fact: ev.Fact) -> None:
+    def _settle_item(self, at: datetime, fact: ev.Fact) -> None:
         """Whatever a workflow calls its fact: one that names an item and its status settles it."""
         item, status = getattr(fact, "id", None), getattr(fact, "status", None)
         if isinstance(item, str) and isinstance(status, str) and item in self._done:
@@ -210,13 +201,13 @@ class Timeline:
         self.progress.append(Progress(at, sum(self._done.values()), len(self._done)))
 
     _facts: ClassVar[dict[type, Callable[[Timeline, datetime, Any], None]]] = {
-        ev.TaskOpened: _opened,
-        ev.SessionStarted: _started,
-        be.LaneOpened: _lane,
-        ev.Begun: _begun,
-        ev.Ended: _ended,
-        ev.Judged: _judged,
-        ev.ItemsSet: _items_set,
+        ev.TaskOpened: lambda self, at, fact: self._set_items(at, fact.task.items),
+        ev.SessionStarted: lambda self, at, _fact: self.sittings.append(Sitting(at, at)),
+        be.LaneOpened: _on_lane_opened,
+        ev.Begun: _on_begun,
+        ev.Ended: _on_ended,
+        ev.Judged: _on_judged,
+        ev.ItemsSet: lambda self, at, fact: self._set_items(at, fact.items),
     }
 
 

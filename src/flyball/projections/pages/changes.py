@@ -1,12 +1,15 @@
-"""Which two commits tell what a turn or an item changed; each in its own lane, for no lane sees another's work."""
+"""Checkpoints to choose from, and which two commits tell what a turn or an item changed: those of its own lane, which sees no other."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import msgspec
 
 from flyball.core.model.task import MAIN
 from flyball.projections.history.records import CheckpointRecord
 from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.pages.task_page import PAGE
 
 BEGAN = "where its lane began"
 
@@ -51,3 +54,9 @@ def _since_before(
         return Change(earlier[-1].commit, last.commit, earlier[-1].label, turns)
     base = opened.base if opened else first.commit
     return Change(base, last.commit, BEGAN if opened else first.label, turns)
+
+
+def checkpoints_to_offer(kept: Sequence[CheckpointRecord], wanted: str = "") -> tuple[CheckpointRecord, ...]:
+    """The newest of what may be thousands, oldest first; before them the one wanted by label or commit, however old it is."""
+    older = [each for each in kept[:-PAGE] if wanted and (each.label == wanted or each.commit.startswith(wanted))]
+    return (*older[-1:], *kept[-PAGE:])

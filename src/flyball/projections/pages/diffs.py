@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import groupby, zip_longest
 from typing import Literal
 
@@ -78,10 +77,8 @@ def files_of(patch: str) -> list[FileDiff]:
         found = _HUNK.match(line)
         if found:
             start = int(found[1])
-            here.hunks = [
-                *here.hunks,
-                Hunk(max(0, start - max(1, old)) if old else max(0, start - 1), found[5].strip(), []),
-            ]
+            skipped = max(0, start - max(1, old))
+            here.hunks = [*here.hunks, Hunk(skipped, found[5].strip(), [])]
             old, new = start, int(found[3])
         elif here.hunks and line[:1] in {"+", "-", " "}:
             old, new, left = _line(here, line, old, new, left)
@@ -119,7 +116,7 @@ def _header(here: FileDiff, line: str) -> None:
     elif line.startswith(("Binary files", "GIT binary patch")):
         here.binary = True
     elif line.startswith("+++ ") and not line.startswith("+++ /dev/null"):
-        here.path = _unquoted(line[4:].rstrip("\t"), "b/")
+        here.path = line[4:].rstrip("\t").strip('"').removeprefix("b/")
 
 
 def _path(line: str) -> str:
@@ -128,21 +125,12 @@ def _path(line: str) -> str:
     half = (len(rest) - 1) // 2
     if rest[:half].removeprefix("a/") == rest[half + 1 :].removeprefix("b/"):
         return rest[half + 1 :].removeprefix("b/")
-    return _unquoted(rest.rpartition(" ")[2], "b/")
+    return rest.rpartition(" ")[2].strip('"').removeprefix("b/")
 
 
-def _unquoted(name: str, prefix: str) -> str:
-    return name.strip('"').removeprefix(prefix)
-
-
-def found_line(files: list[FileDiff], path: str, number: int) -> Line | None:
+def find_line(files: list[FileDiff], path: str, number: int) -> Line | None:
     """The line of the newer side with this number; of a deletion the older side's."""
-    lines = [line for file in files if file.path == path for line in _lines(file)]
-    return next((line for line in lines if line.new == number), None) or next(
-        (line for line in lines if line.new is None and line.old == number), None
-    )
-
-
-def _lines(file: FileDiff) -> Iterator[Line]:
-    for hunk in file.hunks:
-        yield from hunk.lines
+    lines = [line for file in files if file.path == path for hunk in file.hunks for line in hunk.lines]
+    newer = (line for line in lines if line.new == number)
+    older = (line for line in lines if line.new is None and line.old == number)
+    return next(newer, None) or next(older, None)

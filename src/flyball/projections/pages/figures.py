@@ -1,22 +1,24 @@
-"""The six numbers of a task, each with what it is to be read with."""
+"""The six numbers of a task, each with what it is to be read with, and what makes its result worth less than it seems."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import msgspec
 
-from flyball.core.health.breaker import Breaker
-from flyball.core.model.state import Lane, State
+from flyball.core.model.state import State
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.registry import workflow_of
+from flyball.projections.history.reviews import reviews
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages import subtasks
-from flyball.projections.pages.gone_back import GoneBack, gone_back
-from flyball.projections.pages.summary import Known, at_work, spent
-from flyball.projections.plots.spending import dollars, waited
-from flyball.projections.wording import duration
+from flyball.projections.pages.gone_back import GoneBack
+from flyball.projections.pages.summary import Known, spent_amount
+from flyball.projections.views.standing import known_failing
+from flyball.projections.wording import dollars, duration
 
 
 class Figure(msgspec.Struct, frozen=True):
@@ -32,13 +34,35 @@ class Figure(msgspec.Struct, frozen=True):
     """Where the value is a time that goes on: when it began to count."""
 
 
-def figures(known: Known, items: tuple[subtasks.ItemShown, ...]) -> tuple[Figure, ...]:
+class Weakness(msgspec.Struct, frozen=True):
+    """What weakens a result though no gate and no claim failed: its glyph, a word for its kind, and a sentence without its full stop."""
+
+    glyph: str
+    name: str
+    text: str
+
+
+def weaknesses(state: State, history: TaskHistory) -> tuple[Weakness, ...]:
+    """Tests that failed before the task and still do, and work that nobody but its author reviewed."""
+    still = known_failing(state, history)
+    fail = "fails" if still == 1 else "fail"
+    tests = Weakness("rejected", "tests", f"{plural(still, 'test')} {fail} that failed before the task")
+    own_reviews = (
+        Weakness("skipped", "review", f"{each.stage}, turn {each.turn}, {each.role}: the author reviewed its own work")
+        for each in reviews(history.turns, state.task.agents)
+        if each.model == "same"
+    )
+    return (*([tests] if still else []), *own_reviews)
+
+
+def figures(known: Known, items: tuple[subtasks.ItemShown, ...], back: GoneBack | None) -> tuple[Figure, ...]:
     """The six numbers of a task."""
-    state, history = known.state, known.history
-    marks = [mark for mark in history.timeline.marks if mark.failing is not None]
-    lane = _worst(state)
+    state = known.state
+    begun = known.now - timedelta(seconds=known.at_work_s) if known.running else None
+    waiting = f"{duration(known.waiting_s)} of it waiting" if known.waiting_s >= 60 else ""
+    since = f"since {state.task.opened_at:%H:%M} UTC"
     return (
-        _failing_figure(marks, history, gone_back(history)),
+        _failing_figure(known.history.timeline.marks, back),
         _items_figure(items),
         Figure(
             "Iterations",
@@ -46,56 +70,42 @@ def figures(known: Known, items: tuple[subtasks.ItemShown, ...]) -> tuple[Figure
             note=f"{plural(state.turns, 'turn')}, {plural(state.false_claims, 'false claim')}",
         ),
         _money_figure(state),
-        _time_figure(known),
-        _breaker_figure(state, lane),
+        Figure("Time", duration(known.at_work_s), note=waiting or since, counts_from=begun),
+        _breaker_figure(state),
     )
 
 
-def _time_figure(known: Known) -> Figure:
-    seconds = at_work(known)
-    running = known.state.stopped is None and known.seen.controlled
-    begun = known.now - timedelta(seconds=seconds) if running else None
-    return Figure("Time", duration(seconds), note=_waiting(known), counts_from=begun)
-
-
-def _failing_figure(marks: list[TimelineMark], history: TaskHistory, back: GoneBack | None) -> Figure:
+def _failing_figure(marks: Sequence[TimelineMark], back: GoneBack | None) -> Figure:
+    name = "Failing tests"
+    if back is not None and back.counts is not None:
+        return Figure(name, str(back.counts.failing), note=f"of {back.counts.total}, as measured at {back.label}")
     if back is not None:
-        told = (
-            f"of {back.counts.total}, as measured at {back.label}" if back.counts else f"{back.label} was not measured"
-        )
-        return Figure("Failing tests", str(back.counts.failing) if back.counts else "–", note=told)
-    if not marks:
-        note = "the gate counts no tests" if history.timeline.marks else "not measured yet"
-        return Figure("Failing tests", "–", note=note)
-    counts = marks[-1].counts
-    was = f"; was {marks[0].failing}" if len(marks) > 1 else ""
+        return Figure(name, "–", note=f"{back.label} was not measured")
+    counted = [mark for mark in marks if mark.failing is not None]
+    if not counted:
+        return Figure(name, "–", note="the gate counts no tests" if marks else "not measured yet")
+    counts = counted[-1].counts
+    note = f"of {counts.total}" + (f"; was {counted[0].failing}" if len(counted) > 1 else "")
     if counts.known_failing:
-        known = f"{counts.known_failing} known failing since before the task; of {counts.total}{was}"
-        return Figure("Failing tests", str(counts.failing), "new", known)
-    return Figure("Failing tests", str(counts.failing), note=f"of {counts.total}{was}")
+        return Figure(
+            name, str(counts.failing), "new", f"{counts.known_failing} known failing since before the task; {note}"
+        )
+    return Figure(name, str(counts.failing), note=note)
 
 
 def _items_figure(items: tuple[subtasks.ItemShown, ...]) -> Figure:
     if not items:
         return Figure("Items accepted", "–", note="none planned yet")
     done = sum(item.done for item in items)
-    words: dict[str, int] = {}
-    for item in items:
-        if not item.done and item.chip != subtasks.TO_COME:
-            name = item.chip.word.partition(",")[0]
-            words[name] = words.get(name, 0) + 1
-    told = ", ".join(f"{count} {name}" for name, count in words.items())
-    return Figure(
-        "Items accepted",
-        str(done),
-        f"of {len(items)}",
-        told or (f"{len(items) - done} to come" if done < len(items) else "all"),
-    )
+    begun = [item.chip.word.partition(",")[0] for item in items if not item.done and item.chip != subtasks.TO_COME]
+    told = ", ".join(f"{count} {name}" for name, count in Counter(begun).items())
+    rest = f"{len(items) - done} to come" if done < len(items) else "all"
+    return Figure("Items accepted", str(done), f"of {len(items)}", told or rest)
 
 
 def _money_figure(state: State) -> Figure:
     cap = state.task.settings.limits.budget_usd
-    amount = spent(state)
+    amount = spent_amount(state)
     if amount == "–":
         return Figure("Spent", "–", note="agent reports none")
     note = f"{state.usage.tokens:,} tokens" if state.usage.tokens else ""
@@ -104,20 +114,12 @@ def _money_figure(state: State) -> Figure:
     return Figure("Spent", amount, f"of {dollars(cap)}", meter=min(1.0, state.known_usd / cap))
 
 
-def _waiting(known: Known) -> str:
-    seconds = waited(known.history.timeline.pauses, known.now).total_seconds()
-    return f"{duration(seconds)} of it waiting" if seconds >= 60 else f"since {known.state.task.opened_at:%H:%M} UTC"
-
-
-def _worst(state: State) -> Lane:
-    return max(
+def _breaker_figure(state: State) -> Figure:
+    """Of the lane that is nearest to its end; arms at 30° and up: at the top the collar has shut the valve."""
+    lane = max(
         state.lanes.values(), key=lambda lane: (lane.loop.breaker.state == "OPEN", lane.loop.breaker.no_progress)
     )
-
-
-def _breaker_figure(state: State, lane: Lane) -> Figure:
-    """Arms at 30° and up: at the top the collar has shut the valve."""
-    breaker: Breaker = lane.loop.breaker
+    breaker = lane.loop.breaker
     own = workflow_of(state.task).strikes.get(lane.stage)
     allowed = state.task.settings.breaker.strikes(lane.stage, own).no_progress
     struck = allowed if breaker.state == "OPEN" else min(breaker.no_progress, allowed)

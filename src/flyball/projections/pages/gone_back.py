@@ -30,10 +30,10 @@ def gone_back(history: TaskHistory) -> GoneBack | None:
         return None
     kept = next((each for each in reversed(history.checkpoints) if each.commit == later[-1].commit), None)
     label = kept.label if kept else later[-1].commit[:10]
-    return GoneBack(later[-1].at, label, _counted(history, kept) if kept else None)
+    return GoneBack(later[-1].at, label, _counts_at(history, kept) if kept else None)
 
 
-def _counted(history: TaskHistory, kept: CheckpointRecord) -> Counts | None:
+def _counts_at(history: TaskHistory, kept: CheckpointRecord) -> Counts | None:
     """A turn's checkpoint is the tree that was measured after it; an accepted stage's is its last turn's."""
     mark = next((each for each in history.timeline.marks if each.turn == kept.turn and each.lane == kept.lane), None)
     if mark is None or not mark.counts.total:

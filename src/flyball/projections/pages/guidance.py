@@ -1,4 +1,4 @@
-"""Comments on lines of a diff as guidance for the next turn, and found again in what a person said."""
+"""What a person said: words the task has not taken in yet, and comments on a diff as guidance for the next turn, found again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from datetime import datetime
 
 import msgspec
 
+from flyball.core.model.events import PersonSpoke
 from flyball.projections.history.records import TurnRecord, WordRecord
+from flyball.projections.wording import plain
 
 HEAD = "Comments on the diff:"
 _PLACE = re.compile(r"- (?P<path>.+):(?P<line>\d+)(?: \(`(?P<code>.*)`\))?: (?P<text>.+)")
@@ -35,13 +37,12 @@ class SentComment(msgspec.Struct, frozen=True):
 
 def guidance(comments: Iterable[Comment]) -> str:
     """The text that is stored and stands in the next prompt: path, line, code and words of each."""
-    return "\n".join([HEAD, *(_written(each) for each in comments)])
-
-
-def _written(comment: Comment) -> str:
-    code = " ".join(comment.code.split()).replace("`", "'")[:LONGEST_CODE]
-    text = " ".join(comment.text.split())[:LONGEST_COMMENT]
-    return f"- {comment.path}:{comment.line}{f' (`{code}`)' if code else ''}: {text}"
+    lines = [HEAD]
+    for each in comments:
+        code = " ".join(each.code.split()).replace("`", "'")[:LONGEST_CODE]
+        text = " ".join(each.text.split())[:LONGEST_COMMENT]
+        lines.append(f"- {each.path}:{each.line}{f' (`{code}`)' if code else ''}: {text}")
+    return "\n".join(lines)
 
 
 def comments_in(text: str) -> list[Comment]:
@@ -55,10 +56,37 @@ def comments_in(text: str) -> list[Comment]:
     return [Comment(m["path"], int(m["line"]), m["text"], m["code"] or "") for m in found if m]
 
 
-def sent(words: Sequence[WordRecord], turns: Sequence[TurnRecord]) -> list[SentComment]:
+def sent_comments(words: Sequence[WordRecord], turns: Sequence[TurnRecord]) -> list[SentComment]:
     """Every comment that reached the task, and the turn it was delivered with."""
     found = []
     for word in words:
         told = next((turn.number for turn in turns if turn.begun_at >= word.at), 0)
         found += [SentComment(comment, word.at, told) for comment in comments_in(word.text)]
     return found
+
+
+_EFFECTS = {
+    "pause": "The task stops after the step that is under way. Nothing is lost.",
+    "resume": "The task goes on.",
+    "modify": "Your words stand in the next prompt.",
+    "reset": "The task tries again with its next step.",
+    "skip": "The stage is left unverified with the next step.",
+    "abort": "The task ends with its next step. Its checkpoints stay.",
+    "answer": "The task takes the answer in with its next step.",
+}
+
+
+class SaidShown(msgspec.Struct, frozen=True):
+    """One word: what was said, and what comes of it."""
+
+    said: str
+    effect: str
+
+
+def said_shown(word: PersonSpoke, *, controlled: bool) -> SaidShown:
+    """As the page tells it until the task has taken it in."""
+    asked = f" to {word.question}" if word.question else ""
+    text = f": {plain(word.text, 200)}" if word.text else ""
+    effect = _EFFECTS.get(word.word, "It is taken in with the next step.")
+    later = "" if controlled else " Nobody runs the task now: it takes effect when the task is resumed."
+    return SaidShown(f"You said {word.word}{asked}{text}", f"{effect}{later}")

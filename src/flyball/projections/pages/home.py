@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 import msgspec
 
 from flyball.core.text.quantities import plural
-from flyball.projections.pages.summary import Summary, short_time
+from flyball.projections.pages.summary import Summary
+from flyball.projections.wording import short_time
 
 RECENT = timedelta(days=7)
 
@@ -21,7 +22,6 @@ class HomePage(msgspec.Struct, frozen=True):
     needs: tuple[Summary, ...]
     under_way: tuple[Summary, ...]
     finished: tuple[Summary, ...]
-    recent: int
     all_finished: int
     missing: tuple[str, ...] = ()
     repository: str = ""
@@ -38,30 +38,23 @@ def home_page(
 ) -> HomePage:
     """Everything there is, sorted by how much it needs somebody."""
     found = list(tasks)
-    needs = sorted((task for task in found if task.group == "needs"), key=lambda task: urgency(task, now))
+    needs = sorted((task for task in found if task.group == "needs"), key=lambda task: _urgency(task, now))
     under_way = sorted((t for t in found if t.group == "under way"), key=lambda t: t.status.started_at)
     finished = sorted((t for t in found if t.group == "finished"), key=lambda t: t.since, reverse=True)
     recent = [t for t in finished if everything or now - t.since <= RECENT]
     return HomePage(
-        heading(len(needs)),
+        f"{plural(len(needs), 'task')} {'needs' if len(needs) == 1 else 'need'} you" if needs else "Nothing needs you",
         _sentence(found, under_way, now, spent_today),
         tuple(needs),
         tuple(under_way),
         tuple(recent),
-        len(recent),
         len(finished),
         missing,
         repository,
     )
 
 
-def heading(needs: int) -> str:
-    if not needs:
-        return "Nothing needs you"
-    return "1 task needs you" if needs == 1 else f"{needs} tasks need you"
-
-
-def urgency(task: Summary, now: datetime) -> tuple[int, float]:
+def _urgency(task: Summary, now: datetime) -> tuple[int, float]:
     """Those with the nearest deadline first, then those stopped the longest."""
     deadline = task.question.deadline_at if task.question else None
     if deadline is not None:
@@ -72,9 +65,8 @@ def urgency(task: Summary, now: datetime) -> tuple[int, float]:
 def _sentence(found: list[Summary], under_way: list[Summary], now: datetime, spent_today: float) -> str:
     if not found:
         return "No task runs in any repository on this machine."
-    parts = []
     running = sum(task.word == "RUNNING" for task in found)
-    parts += [f"{plural(running, 'task')} {'runs' if running == 1 else 'run'}"] if running else []
+    parts = [f"{plural(running, 'task')} {'runs' if running == 1 else 'run'}"] if running else []
     waiting = [task for task in under_way if task.word == "WAITING"]
     if waiting:
         until = min((t.status.held.until for t in waiting if t.status.held and t.status.held.until), default=None)

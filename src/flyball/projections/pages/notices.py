@@ -82,7 +82,8 @@ class Notices:
             case Ended(id=id_, outcome=Waited()) if id_ in self._long:
                 return self._notice("goes on", event, state, f"goes on after its wait: {plain(self._long.pop(id_))}")
             case TaskStopped() as stopped if stopped.question not in self._asked or not stopped.question:
-                return self._stopped(event, state, stopped)
+                kind: Kind | None = "needed" if stopped.kind in _NEEDED else "ended" if stopped.kind in _ENDED else None
+                return self._notice(kind, event, state, plain(stopped.reason, 300)) if kind else None
         return None
 
     def _question(self, event: Event, state: State, ask: Ask) -> Notice:
@@ -102,11 +103,6 @@ class Notices:
         return msgspec.structs.replace(
             self._notice("needed", event, state, told), command=command, path=path, buttons=buttons, question=ask.id
         )
-
-    def _stopped(self, event: Event, state: State, stopped: TaskStopped) -> Notice | None:
-        if stopped.kind in _NEEDED:
-            return self._notice("needed", event, state, plain(stopped.reason, 300))
-        return self._notice("ended", event, state, plain(stopped.reason, 300)) if stopped.kind in _ENDED else None
 
     def _notice(self, kind: Kind, event: Event, state: State, text: str) -> Notice:
         word = "NEEDS YOU" if kind == "needed" and state.stopped is None else situation(state)

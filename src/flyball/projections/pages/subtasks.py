@@ -12,7 +12,7 @@ from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages.chips import Chip
 from flyball.projections.plots.graph import GraphNode
-from flyball.projections.views.standing import finished, forced_stages, live_items
+from flyball.projections.views.standing import final_stop, forced_stages, live_items
 from flyball.projections.wording import plain
 
 ACCEPTED = Chip("accepted", "accepted", "green")
@@ -25,17 +25,7 @@ UNFINISHED = Chip("not finished", "paused", "quiet")
 TO_COME = Chip("to come", "to-come", "quiet")
 SKIPPED = Chip("skipped, unverified", "skipped", "brass")
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._")
-_ORDER = {
-    ASKS: 0,
-    RUNNING: 1,
-    BLOCKED: 2,
-    REJECTED: 3,
-    ROLLED_BACK: 4,
-    UNFINISHED: 5,
-    TO_COME: 6,
-    SKIPPED: 7,
-    ACCEPTED: 8,
-}
+_ORDER = (ASKS, RUNNING, BLOCKED, REJECTED, ROLLED_BACK, UNFINISHED, TO_COME, SKIPPED, ACCEPTED)
 
 
 class ItemShown(msgspec.Struct, frozen=True):
@@ -45,7 +35,6 @@ class ItemShown(msgspec.Struct, frozen=True):
     name: str
     chip: Chip
     depends_on: tuple[str, ...]
-    acceptance: tuple[str, ...]
     worked_on: bool = False
 
     @property
@@ -63,31 +52,25 @@ class RailStop(msgspec.Struct, frozen=True):
 
 def items_shown(state: State, history: TaskHistory, *, controlled: bool = True) -> tuple[ItemShown, ...]:
     """In the order of the plan; nothing runs in a task that stopped or that nobody controls."""
-    over = finished(state) is not None
     still = state.stopped is not None or not controlled
-    working = set() if still else _at_work(state)
-    asked = {state.lanes[a.lane].item for a in state.questions.values() if a.answer is None and a.lane in state.lanes}
-    if over:
-        asked = set()
+    running = {effect.item for effect in state.open.values() if isinstance(effect, RunAgent)}
+    running |= {lane.item for lane in state.lanes.values() if lane.name != MAIN}
+    open_questions = [q for q in state.questions.values() if q.answer is None and final_stop(state) is None]
+    asked = {state.lanes[question.lane].item for question in open_questions if question.lane in state.lanes}
     worked_on = {turn.item for turn in history.turns}
     last: dict[str, TimelineMark] = {mark.item: mark for mark in history.timeline.marks if mark.item}
     return tuple(
         ItemShown(
             item.id,
             plain(item.text, 400),
-            _chip(item, last.get(item.id), at_work=item.id in working, asks=item.id in asked, still=still),
+            _chip(
+                item, last.get(item.id), at_work=item.id in running and not still, asks=item.id in asked, still=still
+            ),
             item.depends_on,
-            tuple(plain(each, 300) for each in item.acceptance),
             item.id in worked_on,
         )
         for item in live_items(state)
     )
-
-
-def _at_work(state: State) -> set[str]:
-    running = {effect.item for effect in state.open.values() if isinstance(effect, RunAgent)}
-    lanes = {lane.item for lane in state.lanes.values() if lane.name != MAIN}
-    return (running | lanes) - {""}
 
 
 def _chip(item: Item, mark: TimelineMark | None, *, at_work: bool, asks: bool, still: bool) -> Chip:
@@ -110,7 +93,7 @@ def _chip(item: Item, mark: TimelineMark | None, *, at_work: bool, asks: bool, s
 
 def by_need(items: tuple[ItemShown, ...]) -> tuple[ItemShown, ...]:
     """What asks first, what is accepted last."""
-    return tuple(sorted(items, key=lambda item: _ORDER[item.chip]))
+    return tuple(sorted(items, key=lambda item: _ORDER.index(item.chip)))
 
 
 def nodes(items: tuple[ItemShown, ...], base: str) -> list[GraphNode]:
@@ -142,10 +125,10 @@ def rail(state: State, *, controlled: bool = True) -> tuple[RailStop, ...]:
     done = {visit.stage: visit.iterations for visit in state.main.visits if visit.completed_at is not None}
     forced = set(forced_stages(state))
     over = state.decision == "DONE"
+    stopped = state.stopped is not None or not controlled
     stops = []
     for place, name in enumerate(names):
         if name == state.main.stage and not over:
-            stopped = state.stopped is not None or not controlled
             chip = Chip("stopped here", "paused", "grey") if stopped else RUNNING
             stops.append(RailStop(name, chip, str(state.main.loop.iteration or 1)))
         elif name in forced:

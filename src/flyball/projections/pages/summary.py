@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 import msgspec
 
-from flyball.core.loop.guards import limit_reached
 from flyball.core.model.effects import Ask, RunAgent, Wait
 from flyball.core.model.events import PersonSpoke
 from flyball.core.model.state import State
@@ -16,11 +15,11 @@ from flyball.core.text.quantities import plural
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages.chips import Chip, state_chip
-from flyball.projections.pages.gone_back import gone_back
-from flyball.projections.plots.spending import dollars
+from flyball.projections.pages.gone_back import GoneBack, gone_back
+from flyball.projections.plots.spending import waiting_time
 from flyball.projections.views.situation import Seen, Word
 from flyball.projections.views.status import QuestionShown, Status, status
-from flyball.projections.wording import clock_time, guard_name, plain
+from flyball.projections.wording import clock_time, dollars, guard_name, plain, short_time
 
 Group = Literal["needs", "under way", "finished"]
 NEARLY = 0.9
@@ -61,6 +60,27 @@ class Known(msgspec.Struct, frozen=True):
     now: datetime
     holder: str = ""
 
+    @property
+    def running(self) -> bool:
+        """Whether a controller works on the task now."""
+        return self.state.stopped is None and self.seen.controlled
+
+    @property
+    def at_work_s(self) -> float:
+        """Seconds a controller has worked on the task."""
+        beyond = max(0.0, (self.now - self.state.now).total_seconds()) if self.running else 0.0
+        return self.state.elapsed.total_seconds() + beyond
+
+    @property
+    def waiting_s(self) -> float:
+        """Seconds of that in which guards kept the task waiting."""
+        return waiting_time(self.history.timeline.pauses, self.now).total_seconds()
+
+    @property
+    def last_fact_at(self) -> datetime:
+        """When something was last to be seen."""
+        return self.history.last_activity or self.state.now
+
 
 class Summary(msgspec.Struct, frozen=True):
     """One task, wherever it stands in a list."""
@@ -83,13 +103,12 @@ class Summary(msgspec.Struct, frozen=True):
     marks: Sequence[TimelineMark]
     failing: int | None
     failing_was: int | None
+    back: GoneBack | None
     spent: str
-    spent_usd: float
     cap: float | None
     at_work_s: float
     at_work: bool
     since: datetime
-    updated_at: datetime
 
     @property
     def path(self) -> str:
@@ -102,7 +121,7 @@ class Summary(msgspec.Struct, frozen=True):
     @property
     def used(self) -> float:
         """Which part of the budget is spent; 0 where there is none."""
-        return min(1.0, self.spent_usd / self.cap) if self.cap else 0.0
+        return min(1.0, self.status.usage.known_usd / self.cap) if self.cap else 0.0
 
 
 def title_of(request: str) -> str:
@@ -116,7 +135,9 @@ def summarize(known: Known) -> Summary:
     shown = status(state, history, known.said, seen=known.seen)
     question = shown.questions[0] if shown.questions else None
     counts = [mark.failing for mark in history.timeline.marks if mark.failing is not None]
-    headline, evidence = _told(known, shown, question)
+    headline, evidence = _headline(known, shown, question)
+    back = gone_back(history)
+    measured = counts[-1] if counts else None
     return Summary(
         place=known.place,
         task=shown.task,
@@ -128,42 +149,24 @@ def summarize(known: Known) -> Summary:
         group=_group(shown),
         headline=headline,
         evidence=evidence,
-        line=line_beside(known, shown),
+        line=_line(known, shown),
         command=shown.next_command or (f"flyball resume {shown.task}" if shown.state == "LOST CONTACT" else ""),
         status=shown,
         question=question,
         answers=answers_of(question) if question else (),
         marks=history.timeline.marks,
-        failing=_failing_now(history, counts),
+        failing=measured if back is None else back.counts.failing if back.counts else None,
         failing_was=counts[0] if counts else None,
-        spent=spent(state),
-        spent_usd=state.known_usd,
-        cap=state.task.settings.limits.budget_usd,
-        at_work_s=at_work(known),
-        at_work=state.stopped is None and known.seen.controlled,
-        since=history.last_activity or state.now,
-        updated_at=state.now,
+        back=back,
+        spent=spent_amount(state),
+        cap=shown.limits.budget_usd,
+        at_work_s=known.at_work_s,
+        at_work=known.running,
+        since=known.last_fact_at,
     )
 
 
-def _failing_now(history: TaskHistory, counts: Sequence[int]) -> int | None:
-    """As last measured; after a rollback by a person, as the older tree was measured."""
-    back = gone_back(history)
-    if back is not None:
-        return back.counts.failing if back.counts else None
-    return counts[-1] if counts else None
-
-
-def at_work(known: Known) -> float:
-    """Seconds a controller has worked on the task."""
-    state = known.state
-    seconds = state.elapsed.total_seconds()
-    if state.stopped is None and known.seen.controlled:
-        seconds += max(0.0, (known.now - state.now).total_seconds())
-    return seconds
-
-
-def spent(state: State) -> str:
+def spent_amount(state: State) -> str:
     """Money as it is known: a dash where nobody says, "about" where it was estimated, a lower bound where a part is known."""
     usage = state.usage
     if usage.usd is not None:
@@ -181,29 +184,21 @@ def _group(shown: Status) -> Group:
 
 
 def _chips(known: Known, shown: Status) -> tuple[Chip, ...]:
-    state = known.state
     many = len(shown.running_turns)
+    turns = plural(many, "turn") if many > 1 else ""
     match shown.state:
         case "RUNNING":
-            return (state_chip("RUNNING", plural(many, "turn") if many > 1 else ""),)
+            return (state_chip("RUNNING", turns),)
         case "NEEDS YOU" if many:
-            return (state_chip("NEEDS YOU"), state_chip("RUNNING", plural(many, "turn") if many > 1 else ""))
+            return (state_chip("NEEDS YOU"), state_chip("RUNNING", turns))
         case "WAITING":
             until = shown.held.until if shown.held else None
             return (state_chip("WAITING", f"until {short_time(until, known.now)}" if until else ""),)
         case "PAUSED":
             stopped = known.history.stops[-1][0] if known.history.stops else known.state.now
-            by = "by you, " if state.stopped is not None and "person" in state.stopped.reason else ""
+            by = "by you, " if known.state.stopped is not None and "person" in known.state.stopped.reason else ""
             return (state_chip("PAUSED", f"{by}{short_time(stopped, known.now)}"),)
     return (state_chip(shown.state),)
-
-
-def short_time(at: datetime, now: datetime) -> str:
-    """`15:40` today, `Tue 01:31` within a week, else the date."""
-    at, now = at.astimezone(UTC), now.astimezone(UTC)
-    if at.date() == now.date():
-        return f"{at:%H:%M}"
-    return f"{at:%a %H:%M}" if abs((at - now).days) < 6 else f"{at:%d %b %Y}"
 
 
 def answers_of(question: QuestionShown) -> tuple[Answer, ...]:
@@ -215,46 +210,39 @@ def answers_of(question: QuestionShown) -> tuple[Answer, ...]:
     )
 
 
-def _told(known: Known, shown: Status, question: QuestionShown | None) -> tuple[str, str]:
+def _headline(known: Known, shown: Status, question: QuestionShown | None) -> tuple[str, str]:
     """What stands out of a card: a question or a reason, and the evidence below it."""
-    state = known.state
     if question is not None and shown.state in {"NEEDS YOU", "BLOCKED"}:
         return plain(question.text, 400), plain(question.detail.replace("\n", " · ") or shown.reason, 400)
     stopped = shown.stopped
     if shown.state == "LOST CONTACT":
-        last = known.history.last_activity or state.now
         held = f"{known.holder}; " if known.holder else ""
         return (
             "The controller is gone. Nothing acknowledged is lost; it goes on when it is resumed.",
-            f"{held}last fact at {last:%H:%M:%S} UTC.",
+            f"{held}last fact at {known.last_fact_at:%H:%M:%S} UTC.",
         )
     if stopped is not None:
-        evidence = "; ".join(stopped.evidence) or _weakness(shown) + _measured(known)
-        return sentence(stopped.reason), plain(evidence, 400)
+        evidence = "; ".join(stopped.evidence) or _result(known, shown)
+        return _sentence(stopped.reason), plain(evidence, 400)
     if _group(shown) == "needs":
         cap = shown.limits.budget_usd or 0.0
         return f"The budget is nearly gone: {dollars(shown.usage.known_usd)} of {dollars(cap)}.", shown.reason
-    return sentence(shown.reason), ""
+    return _sentence(shown.reason), ""
 
 
-def sentence(text: str) -> str:
+def _sentence(text: str) -> str:
     """A reason as a sentence of its own."""
     text = plain(text, 400).rstrip()
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!", "…")) else ".")
 
 
-def _weakness(shown: Status) -> str:
-    """What weakens a claim comes first."""
-    told = [f"{forced.stage} skipped, unverified" for forced in shown.forced]
-    told += [each.clause for each in shown.unverified]
-    return "; ".join(told) + "; " if told else ""
-
-
-def _measured(known: Known) -> str:
-    measured = known.history.measured
+def _result(known: Known, shown: Status) -> str:
+    """What came out, in numbers; what weakens a claim comes first."""
+    weak = [f"{forced.stage} skipped, unverified" for forced in shown.forced]
+    weak += [each.clause for each in shown.unverified]
     counted = []
-    if measured and measured.counts.total:
-        counts = measured.counts
+    counts = known.history.measured.counts if known.history.measured else None
+    if counts and counts.total:
         still = f", {counts.known_failing} known failing" if counts.known_failing else ""
         counted.append(f"{counts.passing} passed, {counts.failing} failed{still}")
     checks = known.history.checked.checks if known.history.checked else ()
@@ -262,12 +250,11 @@ def _measured(known: Known) -> str:
         counted.append(f"{sum(c.status == 'pass' for c in checks)} of {plural(len(checks), 'check')}")
     if known.state.false_claims:
         counted.append(f"{plural(known.state.false_claims, 'false claim')} refused")
-    return "; ".join(counted)
+    return "; ".join([*weak, "; ".join(counted)])
 
 
-def line_beside(known: Known, shown: Status) -> str:
+def _line(known: Known, shown: Status) -> str:
     """The sentence beside a state's word."""
-    state = known.state
     match shown.state:
         case "RUNNING":
             return _doing(known)
@@ -283,16 +270,15 @@ def line_beside(known: Known, shown: Status) -> str:
             assert held is not None
             return f"{guard_name(held.guard)}: {held.reason}; no call is made before then"
         case "DONE" | "MERGED":
-            told = f"{_weakness(shown)}{_measured(known)}" or "gates passed"
+            told = _result(known, shown) or "gates passed"
             return f"{told}; merged into {shown.merged_into}" if shown.merged_into else told
         case "ABORTED":
             kept = plural(len(shown.checkpoints), "checkpoint")
             stays = "stays" if len(shown.checkpoints) == 1 else "stay"
             return f"by a person after {plural(shown.iterations, 'iteration')}; {kept} {stays}"
         case "LOST CONTACT":
-            last = known.history.last_activity or state.now
             held_by = f"{known.holder}, " if known.holder else ""
-            return f"{held_by}last fact {last:%H:%M:%S}; nothing acknowledged is lost"
+            return f"{held_by}last fact {known.last_fact_at:%H:%M:%S}; nothing acknowledged is lost"
     return plain(shown.stopped.reason if shown.stopped else shown.reason)
 
 
@@ -309,8 +295,3 @@ def _doing(known: Known) -> str:
     if working:
         return f"{place} · {working[0].id.partition('/')[0]} · since {clock_time(working[0].begun_at, known.now)}"
     return f"{place} · between steps"
-
-
-def limit_option(state: State) -> str:
-    """Which limit stopped the loop, by its name among the settings; empty where none did."""
-    return limit_reached(state)[0] if state.stopped is not None and state.stopped.kind == "limit" else ""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
-
 import msgspec
 
 from flyball.core.model.state import State
@@ -14,21 +11,19 @@ from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages import subtasks
 from flyball.projections.pages.chips import Chip, health_chip, verdict_chip
-from flyball.projections.pages.figures import Figure, figures
-from flyball.projections.pages.gone_back import GoneBack, gone_back
-from flyball.projections.pages.summary import Known, Summary, at_work, spent, summarize
-from flyball.projections.pages.weaknesses import Weakness, weaknesses
+from flyball.projections.pages.figures import Figure, Weakness, figures, weaknesses
+from flyball.projections.pages.gone_back import GoneBack
+from flyball.projections.pages.summary import Known, Summary, spent_amount, summarize
 from flyball.projections.plots.failing import WIDTHS, failing_plot
 from flyball.projections.plots.failing_story import failing_story
 from flyball.projections.plots.graph import graph
 from flyball.projections.plots.lanes import Rows, rows_of
 from flyball.projections.plots.progress import is_told
-from flyball.projections.plots.spending import Course, QuestionSpan, coarse, course_plot, dollars, waited
+from flyball.projections.plots.spending import Course, QuestionSpan, coarse, course_plot
 from flyball.projections.views.standing import stuck
-from flyball.projections.wording import duration
+from flyball.projections.wording import dollars, duration
 
 FEW, PAGE = 14, 50
-MOST_TABLE_ROWS = 600
 WRONG = frozenset({"rejected", "rolled back", "false claim", "asks you"})
 HEALTHY = frozenset({"PROGRESSING", "INITIALIZING"})
 
@@ -36,27 +31,20 @@ HEALTHY = frozenset({"PROGRESSING", "INITIALIZING"})
 class IterationShown(msgspec.Struct, frozen=True):
     """A row of the list of iterations."""
 
-    number: int
+    mark: TimelineMark
+    judged: Judgement
     item: str
     lane: str
-    stage: str
     verdict: Chip
     health: Chip
     evidence: str
-    missing: tuple[str, ...]
-    failing: int | None
     delta: str
-    passed: int | None
-    turn: int
     turn_note: str
-    at: datetime
-    wrong: bool
 
 
 class Plot(msgspec.Struct, frozen=True):
-    """A picture at each width, the sentence it tells, and a name for its parts."""
+    """A picture at each width, and the sentence it tells."""
 
-    id: str
     pictures: tuple[str, ...]
     story: str
 
@@ -75,7 +63,6 @@ class TaskPage(msgspec.Struct, frozen=True):
     graph: str
     failing: Plot | None
     course: Plot | None
-    marks: Sequence[TimelineMark]
     iterations: tuple[IterationShown, ...]
     earlier: int
     wrong: int
@@ -94,16 +81,15 @@ def task_page(known: Known) -> TaskPage:
     return TaskPage(
         summary,
         "ABORTED" if summary.word == "ABORTED" else summary.status.decision,
-        _sentence(summary, items, gone_back(history)),
+        _sentence(summary, items),
         _agent(state),
-        figures(known, items),
+        figures(known, items, summary.back),
         stops,
         subtasks.place_on_rail(stops),
         subtasks.by_need(items),
         graph(subtasks.nodes(items, summary.path), label="subtasks-caption"),
-        failing_of(known),
+        failing_of(known, summary.back),
         course_of(known),
-        history.timeline.marks[-MOST_TABLE_ROWS:],
         tuple(reversed(rows)),
         max(0, len(history.judgements) - FEW),
         sum(map(is_wrong, history.timeline.marks, history.judgements)),
@@ -113,7 +99,7 @@ def task_page(known: Known) -> TaskPage:
     )
 
 
-def _sentence(summary: Summary, items: tuple[subtasks.ItemShown, ...], back: GoneBack | None) -> str:
+def _sentence(summary: Summary, items: tuple[subtasks.ItemShown, ...]) -> str:
     """One line of evidence beside the decision; what weakens it first."""
     if summary.group != "under way":
         return summary.headline if summary.group == "needs" else summary.line
@@ -121,7 +107,7 @@ def _sentence(summary: Summary, items: tuple[subtasks.ItemShown, ...], back: Gon
     if items:
         parts.append(f"{sum(item.done for item in items)} of {plural(len(items), 'item')} accepted")
     if summary.failing is not None:
-        verb = "failed when it was measured" if back else "fails" if summary.failing == 1 else "fail"
+        verb = "failed when it was measured" if summary.back else "fails" if summary.failing == 1 else "fail"
         parts.append(f"{plural(summary.failing, 'test')} {verb}")
     told = "; ".join([*parts, summary.line])
     return f"{told[:1].upper()}{told[1:]}."
@@ -133,11 +119,10 @@ def _agent(state: State) -> str:
     return f"{choice.agent}{f', {choice.model}' if choice.model else ''}{fallback}"
 
 
-def failing_of(known: Known) -> Plot | None:
+def failing_of(known: Known, back: GoneBack | None) -> Plot | None:
     marks = known.history.timeline.marks
     if not marks:
         return None
-    back = gone_back(known.history)
     returned = (back.label, back.counts.failing if back.counts else None) if back else None
     rows = rows_of(known.history.timeline.lanes)
     pictures = tuple(
@@ -145,7 +130,7 @@ def failing_of(known: Known) -> Plot | None:
     )
     baseline = known.state.baseline
     story = failing_story(marks, baseline.counts.known_failing if baseline else 0, returned)
-    return Plot("failing", pictures, story)
+    return Plot(pictures, story)
 
 
 def course_of(known: Known) -> Plot | None:
@@ -158,36 +143,30 @@ def course_of(known: Known) -> Plot | None:
         QuestionSpan(put.id, put.asked_at, put.answered_at, deadlines.get(key))
         for key, put in known.history.questions.items()
     ]
-    dearest = state.dearest_turn.usd
     course = Course(
         known.now,
-        state.stopped is None and known.seen.controlled,
+        known.running,
+        timeline,
         coarse(timeline.bars, timeline.sittings, known.now),
-        timeline.marks,
-        timeline.pauses,
-        timeline.sittings,
-        timeline.money,
-        timeline.progress,
         asked,
         rows_of(timeline.lanes),
         state.task.settings.limits.budget_usd,
-        dearest,
+        state.dearest_turn.usd,
     )
     pictures = tuple(course_plot(course, width, label="course-story") for width in WIDTHS)
-    return Plot("course", pictures, _course_story(known))
+    return Plot(pictures, _course_story(known))
 
 
 def _course_story(known: Known) -> str:
     state = known.state
     lanes = len(set(rows_of(known.history.timeline.lanes).values()))
     in_lanes = f" in {lanes} lanes" if lanes > 1 else ""
-    waiting = waited(known.history.timeline.pauses, known.now).total_seconds()
-    told = f"{duration(at_work(known))} at work{in_lanes} since {state.task.opened_at:%H:%M} UTC"
-    told += f", {duration(waiting)} of it waiting" if waiting >= 60 else ""
+    told = f"{duration(known.at_work_s)} at work{in_lanes} since {state.task.opened_at:%H:%M} UTC"
+    told += f", {duration(known.waiting_s)} of it waiting" if known.waiting_s >= 60 else ""
     progress = known.history.timeline.progress
     told += f". {progress[-1].done} of {plural(progress[-1].of, 'item')} done" if is_told(progress) else ""
     cap = state.task.settings.limits.budget_usd
-    money = spent(state)
+    money = spent_amount(state)
     if money == "–":
         return f"{told}. The agent reports no money."
     return f"{told}. {money}{f' of {dollars(cap)}' if cap else ''} spent."
@@ -220,23 +199,16 @@ def _row(
     if turn is not None and turn.outcome:
         usd = turn.usage.usd
         note = duration(turn.seconds) + (f" · ${usd:.2f}" if usd else "")
-    health = health_chip(judged.health)
     return IterationShown(
-        mark.number,
+        mark,
+        judged,
         mark.item or f"{mark.stage} {judged.iteration}",
         lanes.get(mark.lane, "") if len(lanes) > 1 else "",
-        mark.stage,
         verdict_chip(mark.kind),
-        health,
+        health_chip(judged.health),
         _evidence(mark, judged),
-        judged.missing,
-        mark.failing,
         _delta(mark, before),
-        mark.counts.passing if mark.counts.total else None,
-        mark.turn,
         note,
-        mark.at,
-        is_wrong(mark, judged),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from math import ceil
 
 import msgspec
@@ -11,7 +12,7 @@ from flyball.projections.history.timeline import GRAVITY, Kind, TimelineMark
 from flyball.projections.plots.failing_story import GRAVE, Returned
 from flyball.projections.plots.lanes import MOST_ROWS, Rows, more, order, rows_of_marks
 from flyball.projections.plots.scale import steps
-from flyball.projections.plots.svg import element, glyph, number, picture, wide, words
+from flyball.projections.plots.svg import across, down, element, glyph, number, picture, wide, words
 from flyball.projections.wording import duration
 
 WIDTHS = (1136, 680, 311)
@@ -94,7 +95,7 @@ def failing_plot(
     frame = Frame(width, left, right, top, bottom, step, axis[-1])
     parts = (
         [
-            _axes(frame, axis, _name(marks, found)),
+            *_axes(frame, axis, ceil(len(marks) / len(found))),
             *_line(frame, found, at_end=returned is None),
             *_notches(frame, found),
         ]
@@ -102,7 +103,7 @@ def failing_plot(
         else []
     )
     parts += _strip(frame, found)
-    parts += _returned(frame, len(found), *returned) if returned and counted else []
+    parts += _return_mark(frame, len(found), *returned) if returned and counted else []
     lanes = list(_brackets(frame, found, marks, rows or rows_of_marks(marks)))
     height = frame.bottom + 50 + 15 * max((row for row, _ in lanes), default=0) + (18 if lanes else 0)
     parts += [part for _, part in lanes]
@@ -127,19 +128,13 @@ def spark(marks: Sequence[TimelineMark], *, label: str, width: int = 176, height
     return picture(width, height, parts, label=label)
 
 
-def _name(marks: Sequence[TimelineMark], found: Sequence[Bin]) -> str:
-    size = ceil(len(marks) / len(found))
-    return f"failing, in bins of {size}" if size > 1 else "failing"
-
-
-def _axes(frame: Frame, axis: Iterable[float], name: str) -> str:
-    parts = [words(2, frame.top - 18, name, "p-name")]
+def _axes(frame: Frame, axis: Iterable[float], bin_size: int) -> Iterator[str]:
+    name = f"failing, in bins of {bin_size}" if bin_size > 1 else "failing"
+    yield words(2, frame.top - 18, name, "p-name")
     for value in axis:
         y = frame.y(value)
-        cls = "p-zero" if not value else "p-grid"
-        parts.append(element("path", d=f"M{number(frame.left)} {number(y)}H{number(frame.right)}", cls=cls))
-        parts.append(words(frame.left - 8, y + 4, number(value), "p-tick", "end"))
-    return "".join(parts)
+        yield across(frame.left, y, frame.right, "p-grid" if value else "p-zero")
+        yield words(frame.left - 8, y + 4, number(value), "p-tick", "end")
 
 
 def _notches(frame: Frame, found: Sequence[Bin]) -> Iterator[str]:
@@ -157,11 +152,11 @@ def _notches(frame: Frame, found: Sequence[Bin]) -> Iterator[str]:
             yield words(x + 6, frame.bottom - 5, name, "p-note")
 
 
-def _returned(frame: Frame, place: int, label: str, failing: int | None) -> Iterator[str]:
+def _return_mark(frame: Frame, place: int, label: str, failing: int | None) -> Iterator[str]:
     """A person went back: no line leads there, for no iteration did."""
     x = frame.x(place) + min(frame.step / 2, frame.right - frame.x(place))
     y = frame.y(failing) if failing is not None else frame.bottom - 12
-    yield element("path", d=f"M{number(frame.x(place))} {number(frame.top)}V{number(frame.bottom)}", cls="p-leader")
+    yield down(frame.x(place), frame.top, frame.bottom, "p-leader")
     yield glyph(GLYPHS["rolled back"], x, y, 14, f"rolled back to {label} by a person")
     told = f"back to {label}" if failing is None else f"{failing}, back to {label}"
     fits = x + 12 + wide(told) < frame.width
@@ -169,13 +164,10 @@ def _returned(frame: Frame, place: int, label: str, failing: int | None) -> Iter
 
 
 def _line(frame: Frame, found: Sequence[Bin], *, marks_shown: bool = True, at_end: bool = True) -> Iterator[str]:
-    runs: list[list[tuple[int, Bin]]] = [[]]
-    for place, each in enumerate(found):
-        if each.value is None:
-            runs.append([])
-        else:
-            runs[-1].append((place, each))
-    for run in filter(None, runs):
+    for counted, group in groupby(enumerate(found), key=lambda each: each[1].value is not None):
+        if not counted:
+            continue
+        run = list(group)
         first, last = frame.x(run[0][0]), frame.x(run[-1][0] + 1)
         path = f"M{number(first)} {number(frame.y(run[0][1].value or 0))}"
         for place, each in run:
@@ -211,7 +203,7 @@ def _marks(frame: Frame, run: Sequence[tuple[int, Bin]]) -> Iterator[str]:
         if labels == MOST_LABELS:
             break
         x, y = frame.x(place) + frame.step / 2, max(12.0, frame.y(each.value or 0) - 26)
-        text = _said(each)
+        text = _mark_label(each.mark)
         end = x + 8 + wide(text)
         if end > frame.width or any(abs(y - other) < 15 and x < right and end > start for start, right, other in taken):
             continue
@@ -227,11 +219,10 @@ def _marks(frame: Frame, run: Sequence[tuple[int, Bin]]) -> Iterator[str]:
             yield glyph(GLYPHS[each.mark.kind], x, frame.y(each.value or 0), 14, title)
 
 
-def _said(each: Bin) -> str:
-    if each.mark.kind == "false claim":
-        failing = each.mark.failing
-        return f"says done, {failing} fail" if failing else "says done"
-    return str(each.mark.kind)
+def _mark_label(mark: TimelineMark) -> str:
+    if mark.kind == "false claim":
+        return f"says done, {mark.failing} fail" if mark.failing else "says done"
+    return str(mark.kind)
 
 
 def _strip(frame: Frame, found: Sequence[Bin]) -> Iterator[str]:
@@ -240,25 +231,24 @@ def _strip(frame: Frame, found: Sequence[Bin]) -> Iterator[str]:
     yield element("rect", x=frame.left, y=y, width=frame.step * len(found), height=17, rx=5, cls="p-strip")
     size = 11.0 if frame.step < 14 else 13.0
     last = float("-inf")
+    step = _label_step(found[-1].last.number, frame.step * len(found))
     for place, each in enumerate(found):
         x = frame.x(place) + frame.step / 2
         yield glyph(GLYPHS[each.mark.kind], x, y + 8.5, size)
         if each.grave > 1:
             yield words(x, y + 29, str(each.grave), "p-tick", "middle")
         name = str(each.first if place < len(found) - 1 else each.last.number)
-        wanted = place == 0 or place == len(found) - 1 or each.first % _every(frame, found) == 0
+        wanted = place == 0 or place == len(found) - 1 or each.first % step == 0
         room = place == len(found) - 1 or frame.x(len(found)) - x > 40
         if wanted and x - last > wide(name) + 10 and room:
             last = x
             yield words(x, frame.bottom + 16, name, "p-tick", "middle")
 
 
-def _every(frame: Frame, found: Sequence[Bin]) -> int:
-    total = found[-1].last.number
-    room = frame.step * len(found)
-    return next(
-        (n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000) if room / max(1, total / n) > 44), 10000
-    )
+def _label_step(total: int, room: float) -> int:
+    """Which iterations have their number under them: every one, every second, …, as there is room."""
+    sizes = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+    return next((n for n in sizes if room / max(1, total / n) > 44), 10000)
 
 
 def _brackets(
@@ -275,7 +265,7 @@ def _brackets(
         for name, first, last in _runs([mark for mark in marks if rows[mark.lane] == row_name]):
             left = frame.x((first - 1) // size) + 1
             right = frame.x((last - 1) // size + 1) - 2
-            yield row + 1, element("path", d=f"M{number(left)} {number(y + 4)}H{number(right)}", cls="p-bracket")
+            yield row + 1, across(left, y + 4, right, "p-bracket")
             if wide(name) < right - left + 4:
                 yield row + 1, words(left, y, name, "p-item")
     told = more(names)
@@ -284,13 +274,7 @@ def _brackets(
 
 
 def _runs(marks: Iterable[TimelineMark]) -> Iterator[tuple[str, int, int]]:
-    name, first, last = "", 0, 0
-    for mark in marks:
-        own = mark.item or mark.stage
-        if own != name:
-            if name:
-                yield name, first, last
-            name, first = own, mark.number
-        last = mark.number
-    if name:
-        yield name, first, last
+    """What was worked on, from which iteration to which."""
+    for name, group in groupby(marks, key=lambda mark: mark.item or mark.stage):
+        numbers = [mark.number for mark in group]
+        yield name, numbers[0], numbers[-1]

@@ -18,7 +18,7 @@ def failing_story(marks: Sequence[TimelineMark], known_before: int = 0, returned
     """What the picture tells, in one sentence with its numbers; tests that failed before the task are told apart."""
     counted = [mark.counts for mark in marks if mark.counts.total]
     now = "at the last iteration" if returned else "now"
-    told = _told(counted, known_before, now) if counted else "The gate counts no tests."
+    told = _counts_sentence(counted, known_before, now) if counted else "The gate counts no tests."
     many = {kind: sum(mark.kind == kind for mark in marks) for kind in GRAVE}
     names = {
         "rolled back": ("rollback", "rollbacks"),
@@ -28,17 +28,16 @@ def failing_story(marks: Sequence[TimelineMark], known_before: int = 0, returned
     }
     parts = [f"{count} {names[kind][count > 1]}" for kind, count in many.items() if count]
     told = f"{told} {', '.join(parts)}." if parts else told
-    return f"{told} {_gone_back(*returned)}" if returned else told
+    if returned is None:
+        return told
+    label, failing = returned
+    measured = "which was not measured"
+    if failing is not None:
+        measured = f"where {plural(failing, 'test')} failed when it was measured"
+    return f"{told} Then a person went back to {label}, {measured}."
 
 
-def _gone_back(label: str, failing: int | None) -> str:
-    measured = (
-        "which was not measured" if failing is None else f"where {plural(failing, 'test')} failed when it was measured"
-    )
-    return f"Then a person went back to {label}, {measured}."
-
-
-def _told(counted: Sequence[Counts], known_before: int, now: str) -> str:
+def _counts_sentence(counted: Sequence[Counts], known_before: int, now: str) -> str:
     first, last = counted[0].failing, counted[-1]
     before = max(known_before, *(counts.known_failing for counts in counted))
     if not before:

@@ -8,7 +8,7 @@ from html import escape
 import msgspec
 
 from flyball.projections.plots.svg import element, glyph, number, words
-from flyball.projections.visible import visible
+from flyball.projections.wording import visible
 
 FEWEST, MOST = 2, 40
 WIDTH = 1112

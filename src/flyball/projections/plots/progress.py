@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from flyball.projections.history.timeline import Progress
 from flyball.projections.plots.scale import TimeScale
-from flyball.projections.plots.svg import element, number, words
+from flyball.projections.plots.svg import across, element, number, words
 
 HEIGHT = 44.0
 ROOM = 26.0 + HEIGHT
@@ -37,7 +37,7 @@ def progress_plot(progress: Sequence[Progress], scale: TimeScale, top: float, en
 
     done = steps([each.done for each in points])
     yield words(0, top - 8, "items done", "p-name")
-    yield element("path", d=f"M{number(left)} {number(bottom)}H{number(right)}", cls="p-grid")
+    yield across(left, bottom, right, "p-grid")
     yield element("path", d=steps([each.of for each in points]), cls="p-goal")
     yield element("path", d=f"{done}V{number(bottom)}H{number(left)}Z", cls="p-area")
     yield element("path", d=done, cls="p-line")

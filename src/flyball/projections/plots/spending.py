@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
 from msgspec.structs import replace
 
-from flyball.projections.history.timeline import Amount, Bar, Pause, Progress, Sitting, TimelineMark
+from flyball.projections.history.timeline import Bar, Pause, Sitting, Timeline
 from flyball.projections.plots.failing import GLYPHS, LONG_WAIT_S, NARROW
 from flyball.projections.plots.lanes import MOST_ROWS, Rows, more, order
 from flyball.projections.plots.progress import ROOM, is_told, progress_plot
 from flyball.projections.plots.scale import TimeScale, small_steps, time_scale
-from flyball.projections.plots.svg import element, glyph, number, picture, wide, words
-from flyball.projections.wording import duration
+from flyball.projections.plots.svg import across, down, element, glyph, number, picture, wide, words
+from flyball.projections.wording import dollars, duration
 
 ROW = 33.0
 MONEY = 76.0
@@ -38,12 +39,8 @@ class Course(msgspec.Struct, frozen=True):
 
     now: datetime
     running: bool
+    timeline: Timeline
     bars: Sequence[Bar]
-    marks: Sequence[TimelineMark]
-    pauses: Sequence[Pause]
-    sittings: Sequence[Sitting]
-    money: Sequence[Amount]
-    progress: Sequence[Progress]
     questions: Sequence[QuestionSpan]
     rows: Rows
     cap: float | None = None
@@ -75,10 +72,10 @@ def coarse(bars: Sequence[Bar], sittings: Sequence[Sitting], now: datetime) -> l
 
 def course_plot(course: Course, width: int, *, label: str) -> str:
     """The picture, or nothing where nothing has happened."""
-    if not course.sittings:
+    if not course.timeline.sittings:
         return ""
     left, right = (66.0, width - 46.0) if width > NARROW else (32.0, width - 14.0)
-    spans = [(each.begun_at, each.last_at) for each in course.sittings]
+    spans = [(each.begun_at, each.last_at) for each in course.timeline.sittings]
     if course.running:
         spans[-1] = (spans[-1][0], max(course.now, spans[-1][1]))
     scale = time_scale(spans, left, right)
@@ -95,15 +92,15 @@ def course_plot(course: Course, width: int, *, label: str) -> str:
     if more(names):
         parts.append(words(left, bottom + 12, more(names), "p-tick"))
         bottom += 16
-    if is_told(course.progress):
-        parts += progress_plot(course.progress, scale, bottom + 26, _end(course, scale))
+    if is_told(course.timeline.progress):
+        parts += progress_plot(course.timeline.progress, scale, bottom + 26, _end(course, scale))
         bottom += ROOM
-    if course.money:
+    if course.timeline.money:
         parts += _money(course, scale, bottom + 26, width)
         bottom += 26 + MONEY
     if course.running:
         x = scale.x(course.now)
-        parts.append(element("path", d=f"M{number(x)} {number(top)}V{number(bottom)}", cls="p-now"))
+        parts.append(down(x, top, bottom, "p-now"))
         parts.append(words(min(x, width - 26), bottom + 14, f"now {course.now:%H:%M}", "p-item", "middle"))
     return picture(width, bottom + 20, parts, label=label)
 
@@ -117,7 +114,7 @@ def _times(scale: TimeScale, bottom: float, width: float) -> Iterator[str]:
     narrow = width < NARROW
     yield words(0 if narrow else 4, 14, "UTC", "p-name")
     for x, name in scale.ticks(76.0 if narrow else 96.0):
-        yield element("path", d=f"M{number(x)} 22V{number(bottom)}", cls="p-grid")
+        yield down(x, 22, bottom, "p-grid")
         beyond = x + wide(name) / 2 > width
         yield words(width - 1 if beyond else x, 14, name, "p-tick", "end" if beyond else "middle")
 
@@ -126,8 +123,7 @@ def _breaks(scale: TimeScale, bottom: float) -> Iterator[str]:
     """Nobody ran the task between these times."""
     for before, after in zip(scale.pieces, scale.pieces[1:], strict=False):
         title = element("title", f"not run for {duration((after.begin - before.end).total_seconds())}")
-        middle = (before.right + after.left) / 2
-        yield element("g", title, element("path", d=f"M{number(middle)} 22V{number(bottom)}", cls="p-break"))
+        yield element("g", title, down((before.right + after.left) / 2, 22, bottom, "p-break"))
 
 
 def _lane(course: Course, scale: TimeScale, name: str, y: float, *, narrow: bool) -> Iterator[str]:
@@ -141,7 +137,7 @@ def _lane(course: Course, scale: TimeScale, name: str, y: float, *, narrow: bool
     yield from _items(bars, scale, y)
     ends = {bar.turn: bar.ended_at for bar in bars if bar.kind != "gate"}
     last = float("-inf")
-    for mark in course.marks:
+    for mark in course.timeline.marks:
         if course.rows.get(mark.lane) != name or mark.kind in {"continue", "accepted"}:
             continue
         end = ends.get(mark.turn) or mark.at
@@ -186,7 +182,7 @@ def _items(bars: Sequence[Bar], scale: TimeScale, y: float) -> Iterator[str]:
 
 def _waits(course: Course, scale: TimeScale, top: float, bottom: float) -> Iterator[str]:
     seen: set[tuple[datetime, str]] = set()
-    for pause in course.pauses:
+    for pause in course.timeline.pauses:
         end = pause.ended_at or min(pause.until, course.now)
         key = (pause.begun_at.replace(second=0, microsecond=0), pause.reason)
         if (end - pause.begun_at).total_seconds() < LONG_WAIT_S or key in seen:
@@ -196,20 +192,17 @@ def _waits(course: Course, scale: TimeScale, top: float, bottom: float) -> Itera
         size = {"x": left, "y": top - 4, "width": max(2.0, right - left), "height": bottom - top}
         title = element("title", f"{duration((end - pause.begun_at).total_seconds())} wait")
         yield element("g", title, element("rect", **size, fill="url(#hatch)", cls="p-wait"))
+        room = right - left - 4
+        reason = re.split("[:;]", pause.reason)[0]
         lines = (
-            (_brief(pause.reason, right - left), "p-item"),
+            (reason if wide(reason) < room else "wait", "p-item"),
             (f"{pause.begun_at:%H:%M} to {end:%H:%M}", "p-note"),
         )
-        fitting = [(line, cls) for line, cls in lines if line and wide(line) < right - left - 4]
+        fitting = [(line, cls) for line, cls in lines if line and wide(line) < room]
         y = (top + bottom) / 2 - 7 * len(fitting) + 7
         for line, cls in fitting:
             yield words((left + right) / 2, y, line, cls, "middle")
             y += 14
-
-
-def _brief(reason: str, room: float) -> str:
-    first = reason.split(":", maxsplit=1)[0].split(";", maxsplit=1)[0]
-    return first if wide(first) < room - 4 else "wait"
 
 
 def _people(course: Course, scale: TimeScale, y: float, width: float) -> Iterator[str]:
@@ -223,12 +216,13 @@ def _people(course: Course, scale: TimeScale, y: float, width: float) -> Iterato
         if wide(told) + 20 < right - left:
             yield words(left + 18, y + 15.5, told, "p-person")
         if asked.answered_at is None and asked.deadline_at is not None:
-            yield element("path", d=f"M{number(right)} {number(y + 11.5)}H{number(width - 8)}", cls="p-deadline")
+            yield across(right, y + 11.5, width - 8, "p-deadline")
 
 
 def _money(course: Course, scale: TimeScale, top: float, width: float) -> Iterator[str]:
     """A step line against what may be spent."""
-    spent = course.money[-1].usd
+    money = course.timeline.money
+    spent = money[-1].usd
     axis = small_steps(max(spent, course.cap or 0.0))
     left, right, bottom = scale.pieces[0].left, scale.pieces[-1].right, top + MONEY
 
@@ -236,20 +230,18 @@ def _money(course: Course, scale: TimeScale, top: float, width: float) -> Iterat
         return bottom - MONEY * usd / axis[-1]
 
     for value in axis:
-        cls = "p-zero" if not value else "p-grid"
-        yield element("path", d=f"M{number(left)} {number(y(value))}H{number(right)}", cls=cls)
-    few = axis if len(axis) < 4 else [axis[0], axis[len(axis) // 2], axis[-1]]
-    for value in few:
+        yield across(left, y(value), right, "p-grid" if value else "p-zero")
+    for value in axis if len(axis) < 4 else (axis[0], axis[len(axis) // 2], axis[-1]):
         yield words(left - 8, y(value) + 4, dollars(value), "p-tick", "end")
     if course.cap is not None:
-        yield element("path", d=f"M{number(left)} {number(y(course.cap))}H{number(right)}", cls="p-cap")
+        yield across(left, y(course.cap), right, "p-cap")
         told = f"cap {dollars(course.cap)}"
         if course.dearest and width > NARROW:
             told += f"; no turn starts above {dollars(max(0.0, course.cap - course.dearest))}, for the dearest took {dollars(course.dearest)}"
         yield words(left + 4, y(course.cap) - 5, told, "p-note")
     path = f"M{number(left)} {number(bottom)}"
-    points = course.money if len(course.money) <= 400 else course.money[:: len(course.money) // 400 + 1]
-    for each in [*points, course.money[-1]]:
+    points = money if len(money) <= 400 else money[:: len(money) // 400 + 1]
+    for each in [*points, money[-1]]:
         path += f"H{number(scale.x(each.at))}V{number(y(each.usd))}"
     end = _end(course, scale)
     path += f"H{number(end)}"
@@ -259,12 +251,7 @@ def _money(course: Course, scale: TimeScale, top: float, width: float) -> Iterat
     yield words(end - 6, y(spent) - 7, dollars(spent), "p-last", "end")
 
 
-def dollars(usd: float) -> str:
-    """An amount as pages write it: whole dollars without cents."""
-    return f"${usd:.0f}" if usd == int(usd) else f"${usd:.2f}"
-
-
-def waited(pauses: Sequence[Pause], now: datetime) -> timedelta:
+def waiting_time(pauses: Sequence[Pause], now: datetime) -> timedelta:
     """How long guards kept the task waiting, whichever lanes they kept."""
     spans = sorted((p.begun_at, p.ended_at or min(p.until, now)) for p in pauses)
     whole, until = timedelta(0), None

@@ -5,20 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from flyball.projections.visible import visible
+from flyball.projections.wording import visible
 
 Attribute = str | float | None
 
 
 def element(name: str, *children: str, **attributes: Attribute) -> str:
     """One element; `cls` is its class, an underscore in a name is a hyphen, and None leaves an attribute out."""
-    written = "".join(
-        f' {"class" if key == "cls" else key.replace("_", "-")}="{_value(value)}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
+    written = ""
+    for key, value in attributes.items():
+        if value is not None:
+            text = escape(visible(value)) if isinstance(value, str) else number(value)
+            written += f' {"class" if key == "cls" else key.replace("_", "-")}="{text}"'
     inner = "".join(children)
     return f"<{name}{written}>{inner}</{name}>" if inner else f"<{name}{written}/>"
+
+
+def across(left: float, y: float, right: float, cls: str) -> str:
+    """A line from left to right."""
+    return element("path", d=f"M{number(left)} {number(y)}H{number(right)}", cls=cls)
+
+
+def down(x: float, top: float, bottom: float, cls: str) -> str:
+    """A line from above to below."""
+    return element("path", d=f"M{number(x)} {number(top)}V{number(bottom)}", cls=cls)
 
 
 def words(x: float, y: float, text: str, cls: str = "", anchor: str | None = None) -> str:
@@ -29,9 +39,8 @@ def words(x: float, y: float, text: str, cls: str = "", anchor: str | None = Non
 def glyph(name: str, x: float, y: float, size: float = 14, title: str = "") -> str:
     """A glyph of the page's sheet, its middle at a point."""
     told = element("title", escape(visible(title), quote=False)) if title else ""
-    half = size / 2
-    use = element("use", href=f"#g-{name}", x=x - half, y=y - half, width=size, height=size)
-    return element("g", told, use, cls=f"c-{name}") if told else element("g", use, cls=f"c-{name}")
+    use = element("use", href=f"#g-{name}", x=x - size / 2, y=y - size / 2, width=size, height=size)
+    return element("g", told, use, cls=f"c-{name}")
 
 
 def picture(width: float, height: float, parts: Iterable[str], *, label: str) -> str:
@@ -51,10 +60,6 @@ def picture(width: float, height: float, parts: Iterable[str], *, label: str) ->
 def number(value: float) -> str:
     """As few digits as a picture needs."""
     return f"{value:.1f}".rstrip("0").rstrip(".") if value % 1 else str(int(value))
-
-
-def _value(value: str | float) -> str:
-    return escape(visible(value)) if isinstance(value, str) else number(value)
 
 
 def wide(text: str, size: float = 11.5) -> float:

@@ -11,12 +11,12 @@ BEGIN = "---CIRCUIT_BREAKER_OPEN---"
 END = "---END_CIRCUIT_BREAKER_OPEN---"
 
 
-def banner(state: State, chronicle: TaskHistory) -> str:
+def banner(state: State, history: TaskHistory) -> str:
     """What to print when the breaker halts the task."""
     task = state.task.id
-    counts = chronicle.measured.counts if chronicle.measured else None
+    counts = history.measured.counts if history.measured else None
     tests = f"{counts.passing}/{counts.total}" if counts and counts.total else "none measured"
-    recent = chronicle.errors.recent
+    recent = history.errors.recent
     lines = [
         BEGIN,
         f"PHASE: {state.main.stage}",

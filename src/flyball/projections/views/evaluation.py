@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from flyball.core.claims.reviews import Validation
 from flyball.core.text.quantities import plural
 from flyball.core.text.scrubbing import one_line
 from flyball.core.workflows.backlog.evaluator import missing_validators
@@ -47,13 +46,10 @@ def _validations(situation: Situation) -> Iterator[str]:
     missing = missing_validators(situation)
     overall = "fail" if not all(v.passed for v in given) else "unknown" if missing or not given else "pass"
     yield f"- Overall: {overall}"
-    yield from (_validation(validation) for validation in given)
+    for each in given:
+        findings = plural(sum(each.findings.values()), "finding")
+        yield f"- {_line(each.kind).capitalize()}: {each.result} ({findings})"
     yield from (f"- {_line(kind).capitalize()}: not given" for kind in missing)
-
-
-def _validation(validation: Validation) -> str:
-    findings = sum(validation.findings.values())
-    return f"- {_line(validation.kind).capitalize()}: {validation.result} ({plural(findings, 'finding')})"
 
 
 def _notes(said: Evaluation) -> Iterator[str]:
@@ -80,15 +76,11 @@ def _decision(said: Evaluation) -> Iterator[str]:
     if said.decision == "CONTINUE":
         yield f"Next priority: {_line(said.next_issue or 'none')}"
     if said.decision == "BLOCKED":
-        yield f"Blocked on: {_blockers(said)}"
+        named = [_line(each) for each in said.blocked_on] or [_line(said.reason)]
+        more = [f"and {len(named) - _MOST_BLOCKERS} more"] if len(named) > _MOST_BLOCKERS else []
+        yield f"Blocked on: {'; '.join(named[:_MOST_BLOCKERS] + more)}"
     yield ""
     yield promise(said)
-
-
-def _blockers(said: Evaluation) -> str:
-    named = [_line(each) for each in said.blocked_on[:_MOST_BLOCKERS]] or [_line(said.reason)]
-    more = len(said.blocked_on) - _MOST_BLOCKERS
-    return "; ".join([*named, f"and {more} more"] if more > 0 else named)
 
 
 def _line(text: str) -> str:

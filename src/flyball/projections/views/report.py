@@ -12,10 +12,10 @@ from flyball.core.model.state import State
 from flyball.core.text.quantities import plural
 from flyball.projections.history import records as rec
 from flyball.projections.history.reviews import ReviewRecord, reviews
-from flyball.projections.history.spend import Spend, TurnSpend, each, spend, total
+from flyball.projections.history.spend import Spend, TurnSpend, spend, spend_of_turns, total
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
-from flyball.projections.views.status import UnverifiedShown, unverified
+from flyball.projections.views.status import UnverifiedShown, unverified_parts
 from flyball.projections.wording import plain
 
 NOT_IN_CHECKPOINTS = "Checkpoints hold no submodule contents and no ignored files."
@@ -99,7 +99,7 @@ class Report(msgspec.Struct, frozen=True):
     reviews: tuple[ReviewRecord, ...]
     consents: tuple[rec.Consent, ...]
     rollbacks: tuple[rec.Rollback, ...]
-    questions: tuple[rec.Put, ...]
+    questions: tuple[rec.QuestionRecord, ...]
     words: tuple[rec.WordRecord, ...]
     waits: tuple[rec.Hold, ...]
     iterations: int
@@ -111,24 +111,24 @@ class Report(msgspec.Struct, frozen=True):
     next_command: str
 
 
-def _commits(chronicle: TaskHistory) -> Iterator[CommitMade]:
+def _commits(history: TaskHistory) -> Iterator[CommitMade]:
     """What the branch holds, commit by commit: of a batch each subtask's, the last of which is the checkpoint."""
-    for checkpoint in chronicle.checkpoints[1:]:
+    for checkpoint in history.checkpoints[1:]:
         if not checkpoint.on_branch:
             continue
-        pieces = chronicle.pieces.get(checkpoint.label, [])
+        pieces = history.pieces.get(checkpoint.label, [])
         for item, commit, at in pieces[:-1]:
             yield CommitMade(f"{checkpoint.label}: {item}", commit, at)
         last = f": {pieces[-1][0]}" if pieces else ""
         yield CommitMade(f"{checkpoint.label}{last}", checkpoint.commit, checkpoint.at)
 
 
-def report(state: State, chronicle: TaskHistory) -> Report:
+def report(state: State, history: TaskHistory) -> Report:
     """The report as of the last event."""
     stopped = state.stopped
     source = state.task.source
-    measured = chronicle.measured
-    learnings = chronicle.learnings
+    measured = history.measured
+    learnings = history.learnings
     return Report(
         task=state.task.id,
         workflow=state.task.workflow,
@@ -136,45 +136,45 @@ def report(state: State, chronicle: TaskHistory) -> Report:
         source=source.path if source else "",
         outcome=_outcome(state),
         decision=state.decision,
-        reason=plain(standing.reason(state, chronicle), 2000),
+        reason=plain(standing.reason(state, history), 2000),
         evidence=tuple(plain(e, 500) for e in stopped.evidence[:20]) if stopped else (),
         stage=state.main.stage,
         base=state.prepared.base if state.prepared else "",
         branch=state.prepared.branch if state.prepared and standing.is_delivered(state) else "",
         head=state.main.head,
         started_at=state.task.opened_at,
-        updated_at=chronicle.last_activity or state.now,
+        updated_at=history.last_activity or state.now,
         elapsed_s=round(state.elapsed.total_seconds(), 3),
         criteria=tuple(CriterionShown(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
-        commits=tuple(_commits(chronicle)),
+        commits=tuple(_commits(history)),
         files=measured.files if measured else rec.FileChanges(),
-        verifications=tuple(chronicle.verified),
-        last_measured=None if measured is None or measured in chronicle.verified[-1:] else measured,
+        verifications=tuple(history.verified),
+        last_measured=None if measured is None or measured in history.verified[-1:] else measured,
         decisions=tuple(x for x in learnings if x.kind == "decision"),
         anti_patterns=tuple(x for x in learnings if x.kind == "anti-pattern"),
-        learnings_given=chronicle.given,
+        learnings_given=history.given,
         stages=_stages(state),
-        forced=tuple(m for m in chronicle.moves if m.forced),
-        unverified=unverified(state, chronicle),
-        tricks=tuple(chronicle.tricks.values()),
+        forced=tuple(m for m in history.moves if m.forced),
+        unverified=unverified_parts(state, history),
+        tricks=tuple(history.tricks.values()),
         false_claims=tuple(
-            FalseClaim(j.at, j.stage, j.iteration, j.turn, j.missing) for j in chronicle.judgements if j.false_claim
+            FalseClaim(j.at, j.stage, j.iteration, j.turn, j.missing) for j in history.judgements if j.false_claim
         ),
         disagreements=tuple(
-            Disagreement(j.stage, j.iteration, j.turn, j.disagreements) for j in chronicle.judgements if j.disagreements
+            Disagreement(j.stage, j.iteration, j.turn, j.disagreements) for j in history.judgements if j.disagreements
         ),
-        reviews=reviews(chronicle.turns, state.task.agents),
-        consents=tuple(chronicle.consents),
-        rollbacks=tuple(chronicle.rollbacks),
-        questions=tuple(chronicle.questions.values()),
-        words=tuple(chronicle.words),
-        waits=tuple(chronicle.holds),
+        reviews=reviews(history.turns, state.task.agents),
+        consents=tuple(history.consents),
+        rollbacks=tuple(history.rollbacks),
+        questions=tuple(history.questions.values()),
+        words=tuple(history.words),
+        waits=tuple(history.holds),
         iterations=state.iterations,
-        turns=each(chronicle.turns),
-        spend=spend(chronicle.turns),
-        total=total(chronicle.turns),
-        notes=(*chronicle.notes, NOT_IN_CHECKPOINTS),
-        left=_left(state, chronicle),
+        turns=spend_of_turns(history.turns),
+        spend=spend(history.turns),
+        total=total(history.turns),
+        notes=(*history.notes, NOT_IN_CHECKPOINTS),
+        left=_left_to_do(state, history),
         next_command=standing.next_command(state),
     )
 
@@ -215,18 +215,18 @@ def _stages(state: State) -> tuple[StageTime, ...]:
     )
 
 
-def _left(state: State, chronicle: TaskHistory) -> tuple[str, ...]:
+def _left_to_do(state: State, history: TaskHistory) -> tuple[str, ...]:
     """What somebody would still have to do or look at."""
     left = [f"{i.id}: {plain(i.text)}" for i in standing.live_items(state) if i.status != "completed"]
     judged = state.main.loop.judged
     if judged is not None and not judged.can_exit:
         left += [plain(m) for m in judged.gate_1.missing]
     left += [f"stage {stage} was skipped and is not verified" for stage in standing.forced_stages(state)]
-    left += [each.clause for each in unverified(state, chronicle)]
-    now = standing.known_failing(state, chronicle)
+    left += [each.clause for each in unverified_parts(state, history)]
+    now = standing.known_failing(state, history)
     if now:
         left.append(f"{plural(now, 'test')} failed before the task began and still {'fails' if now == 1 else 'fail'}")
-    if standing.finished(state) is not None:
+    if standing.final_stop(state) is not None:
         return tuple(left)
     asked = [f"question {key} waits for an answer" for key, a in state.questions.items() if a.answer is None]
     working = [effect for effect in state.open.values() if isinstance(effect, RunAgent)]

@@ -1,16 +1,16 @@
-"""The report as Markdown; every foreign text in it is escaped, so no agent can write its own verdict into it."""
+"""The report as Markdown, and the text for a pull request; foreign text is escaped, so no agent can write its own verdict there."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from flyball.core.text.quantities import plural
-from flyball.projections.history.records import GateRecord, Learning, LearningGiven, Tally, Verification
+from flyball.core.text.quantities import listed, plural
+from flyball.projections.history.records import GateRecord, Learning, LearningGiven, TrickSeen, Verification
 from flyball.projections.history.reviews import ReviewRecord
 from flyball.projections.history.spend import Spend
-from flyball.projections.views.report import Report
+from flyball.projections.views.report import CriterionShown, Disagreement, FalseClaim, Report
 from flyball.projections.views.status import SUBTASK
-from flyball.projections.wording import code, duration, escaped, money, short, stamp
+from flyball.projections.wording import code, duration, escape, money, short, stamp
 
 GOAL_LINES = 40
 
@@ -19,28 +19,47 @@ def markdown(report: Report) -> str:
     """The whole report."""
     r = report
     parts = [
-        [f"# Report: {escaped(r.task)}", "", f"**{escaped(r.outcome)}**", "", *_facts(r)],
+        [f"# Report: {escape(r.task)}", "", f"**{escape(r.outcome)}**", "", *_facts(r)],
         _section("Goal", _goal(r.goal)),
-        _section("Acceptance criteria", [_criterion(c.id, c.text, c.state) for c in r.criteria]),
-        _section("What was done", _done(r)),
-        _section("How it was verified", _verified(r)),
-        _section("Not verified", _unverified(r)),
+        _section("Acceptance criteria", [_criterion(c) for c in r.criteria]),
+        _section("What was done", _work_done(r)),
+        _section("How it was verified", _verifications(r)),
+        _section("Not verified", _unverified_parts(r)),
         _section("Who reviewed", [_review(x) for x in r.reviews]),
-        _section("Tricks caught", [_trick(t.kind, t.path, t.detail, t.stage, t.times) for t in r.tricks]),
-        _section("False claims", _false_claims(r)),
-        _section("Reported against measured", _disagreements(r)),
-        _section("Decisions", [_decision(d) for d in r.decisions]),
-        _section("Learnings", [f"- {a.number:03d} {escaped(a.title)}{_standing(a)}" for a in r.anti_patterns]),
-        _section("Learnings given to turns", [_given(g) for g in r.learnings_given]),
+        _section("Tricks caught", [_trick(t) for t in r.tricks]),
+        _section(
+            "False claims", [f"{_where(c)}: said done, but measured: {_in_one_line(c.missing)}" for c in r.false_claims]
+        ),
+        _section("Reported against measured", [f"{_where(d)}: {_in_one_line(d.numbers)}" for d in r.disagreements]),
+        _section("Decisions", [f"{_learning(d)}: {escape(d.choice, 400)} ({_standing(d)})" for d in r.decisions]),
+        _section("Learnings", [_learning(a) + _unless_kept(a) for a in r.anti_patterns]),
+        _section("Learnings given to turns", [_learning_given(g) for g in r.learnings_given]),
         _section("People", _people(r)),
         _section("Stages", _stages(r)),
-        _section("Spent", _spent(r)),
+        _section("Spent", _spending(r)),
         _section("Sessions", _sessions(r)),
-        _section("Notes", [f"- {escaped(n, 500)}" for n in r.notes]),
-        _section("What is left", [f"- {escaped(x)}" for x in r.left] or ["Nothing flyball knows of."]),
+        _section("Notes", [f"- {escape(n, 500)}" for n in r.notes]),
+        _section("What is left", [f"- {escape(x)}" for x in r.left] or ["Nothing flyball knows of."]),
         _section("Next", [code(r.next_command)] if r.next_command else []),
     ]
     return "\n".join(line for part in parts for line in part).rstrip() + "\n"
+
+
+def pull_request(report: Report) -> str:
+    """What was asked, what was measured, how to take it: the title on the first line, then the body, as most hosts want it."""
+    title = escape(report.goal.strip().splitlines()[0] if report.goal.strip() else report.task)
+    lines = [title, "", f"Task {code(report.task)}, branch {code(report.branch)} at {code(report.head[:10])}.", ""]
+    lines += ["## Acceptance criteria", ""]
+    lines += [f"- [{'x' if c.state == 'completed' else ' '}] {escape(c.id)}: {escape(c.text)}" for c in report.criteria]
+    lines += ["", "## How it was verified", ""]
+    gates = next((v.gates for v in reversed(report.verifications) if v.gates), ())
+    lines += [f"- {'passed' if g.passed else 'failed'}: {code(g.command)}" for g in gates] or ["- no gate was run"]
+    if report.forced:
+        lines += ["", f"Not verified, skipped by a person: {listed(tuple(m.previous for m in report.forced))}"]
+    if report.unverified:
+        lines += ["", f"Not verified: {listed(tuple(u.name for u in report.unverified))}"]
+    lines += ["", "## To take it", "", f"    git merge {report.branch}", ""]
+    return "\n".join(lines)
 
 
 def _section(title: str, lines: Iterable[str]) -> list[str]:
@@ -50,41 +69,41 @@ def _section(title: str, lines: Iterable[str]) -> list[str]:
 
 def _facts(r: Report) -> list[str]:
     facts = [
-        f"- Decision: {r.decision}: {escaped(r.reason, 1000)}",
-        f"- Workflow: {escaped(r.workflow)}, stage {escaped(r.stage)}",
+        f"- Decision: {r.decision}: {escape(r.reason, 1000)}",
+        f"- Workflow: {escape(r.workflow)}, stage {escape(r.stage)}",
         f"- Branch: {code(r.branch)} at {code(short(r.head))}" if r.branch else "- Branch: none, nothing was accepted",
         f"- From {stamp(r.started_at)} to {stamp(r.updated_at)}, {duration(r.elapsed_s)} at work",
         f"- {plural(r.iterations, 'iteration')}, {plural(r.total.turns, 'turn')}",
     ]
     facts += [f"- Source: {code(r.source)}"] if r.source else []
-    return facts + [f"- Evidence: {escaped(e, 500)}" for e in r.evidence]
+    return facts + [f"- Evidence: {escape(e, 500)}" for e in r.evidence]
 
 
 def _goal(goal: str) -> list[str]:
     lines = [line for line in goal.splitlines() if line.strip()]
-    shown = [f"> {escaped(line, 500)}" for line in lines[:GOAL_LINES]]
+    shown = [f"> {escape(line, 500)}" for line in lines[:GOAL_LINES]]
     quoted = [line for pair in shown for line in (pair, ">")][:-1]
     return [*quoted, *([">", f"> … {plural(len(lines) - GOAL_LINES, 'more line')}"] if len(lines) > GOAL_LINES else [])]
 
 
-def _criterion(id_: str, text: str, state: str) -> str:
-    return f"- [{'x' if state == 'completed' else ' '}] **{escaped(id_)}** {escaped(text, 1000)} ({state})"
+def _criterion(c: CriterionShown) -> str:
+    return f"- [{'x' if c.state == 'completed' else ' '}] **{escape(c.id)}** {escape(c.text, 1000)} ({c.state})"
 
 
-def _done(r: Report) -> list[str]:
+def _work_done(r: Report) -> list[str]:
     files = r.files
     changed = f"{plural(files.created, 'file')} created, {files.modified} modified, {files.deleted} deleted"
     since = code(short(r.base)) if r.base else "the beginning"
     lines = [f"- {changed} since {since}"]
-    lines += [f"- {code(short(c.sha))} {escaped(c.label)}, {stamp(c.at)}" for c in r.commits]
+    lines += [f"- {code(short(c.sha))} {escape(c.label)}, {stamp(c.at)}" for c in r.commits]
     return lines + [
-        f"- Rolled back to {code(short(b.commit))} in {escaped(b.stage)}, {stamp(b.at)}"
+        f"- Rolled back to {code(short(b.commit))} in {escape(b.stage)}, {stamp(b.at)}"
         + (f"; what was undone is kept as {code(short(b.undone))}" if b.undone else "")
         for b in r.rollbacks
     ]
 
 
-def _verified(r: Report) -> list[str]:
+def _verifications(r: Report) -> list[str]:
     lines = [line for v in r.verifications for line in _verification(v)]
     if r.last_measured is not None:
         lines += ["", "Measured last, and the gate did not hold or was not signalled:", ""]
@@ -94,42 +113,39 @@ def _verified(r: Report) -> list[str]:
 
 def _verification(v: Verification) -> list[str]:
     runs = f", {v.green_runs} full green runs" if v.green_runs > 1 else ""
-    held = f"; passed: {escaped(v.condition)}" if v.condition else ""
-    head = f"- **{escaped(v.stage)}** on {code(short(v.candidate))}, {stamp(v.at)}{runs}{held}"
-    checks = [f"  - check {escaped(c.name)}: {c.status}{_after(c.detail)}" for c in v.checks]
+    held = f"; passed: {escape(v.condition)}" if v.condition else ""
+    head = f"- **{escape(v.stage)}** on {code(short(v.candidate))}, {stamp(v.at)}{runs}{held}"
+    checks = [f"  - check {escape(c.name)}: {c.status}{_after(c.detail)}" for c in v.checks]
     coverage = [f"  - coverage {v.coverage}"] if v.coverage is not None else []
     return [head, *(f"  - {_gate(g)}" for g in v.gates), *coverage, *checks]
 
 
 def _gate(g: GateRecord) -> str:
-    result = "passed" if g.passed else f"could not run: {escaped(g.broken)}" if g.broken else "failed"
-    counts = f", {_counts(g.counts)}" if g.counts else ""
-    return f"gate {escaped(g.name)} {result}: {code(g.command)}, exit {g.exit_code}{counts}, {duration(g.seconds)}"
-
-
-def _counts(counts: Tally) -> str:
-    words = [f"{counts.passing} passed", f"{counts.failing} failed"]
-    words += [f"{counts.skipped} skipped"] if counts.skipped else []
-    words += [f"{counts.known_failing} known failing"] if counts.known_failing else []
-    return ", ".join(words)
+    result = "passed" if g.passed else f"could not run: {escape(g.broken)}" if g.broken else "failed"
+    counts = ""
+    if g.counts:
+        counts = f", {g.counts.passing} passed, {g.counts.failing} failed"
+        counts += f", {g.counts.skipped} skipped" if g.counts.skipped else ""
+        counts += f", {g.counts.known_failing} known failing" if g.counts.known_failing else ""
+    return f"gate {escape(g.name)} {result}: {code(g.command)}, exit {g.exit_code}{counts}, {duration(g.seconds)}"
 
 
 def _after(detail: str) -> str:
-    return f" ({escaped(detail)})" if detail else ""
+    return f" ({escape(detail)})" if detail else ""
 
 
-def _unverified(r: Report) -> list[str]:
+def _unverified_parts(r: Report) -> list[str]:
     skipped = [
-        f"- Stage {escaped(m.previous)} was forced, {stamp(m.at)}: {escaped(m.reason)}; it does not count as verified"
+        f"- Stage {escape(m.previous)} was forced, {stamp(m.at)}: {escape(m.reason)}; it does not count as verified"
         for m in r.forced
     ]
     named = ((c.name if c.name.startswith(SUBTASK) else f"check {c.name}", c.detail) for c in r.unverified)
-    return skipped + [f"- {escaped(name[0].upper() + name[1:])}: unverified{_after(detail)}" for name, detail in named]
+    return skipped + [f"- {escape(name[0].upper() + name[1:])}: unverified{_after(detail)}" for name, detail in named]
 
 
 def _review(review: ReviewRecord) -> str:
-    whose = " and ".join(map(escaped, review.authors))
-    head = f"{escaped(review.stage)}, turn {review.turn}, {escaped(review.role)}: {escaped(review.reviewer)}"
+    whose = " and ".join(map(escape, review.authors))
+    head = f"{escape(review.stage)}, turn {review.turn}, {escape(review.role)}: {escape(review.reviewer)}"
     match review.model:
         case "other":
             return f"- {head} reviewed the work of {whose}: another model"
@@ -139,44 +155,38 @@ def _review(review: ReviewRecord) -> str:
             return f"- **{head}: the author reviewed its own work** ({whose})"
 
 
-def _trick(kind: str, path: str, detail: str, stage: str, times: int) -> str:
-    seen = f", seen {times} times" if times > 1 else ""
-    return f"- {kind}: {code(path)}: {escaped(detail)} ({escaped(stage)}{seen})"
+def _trick(t: TrickSeen) -> str:
+    seen = f", seen {t.times} times" if t.times > 1 else ""
+    return f"- {t.kind}: {code(t.path)}: {escape(t.detail)} ({escape(t.stage)}{seen})"
 
 
-def _false_claims(r: Report) -> list[str]:
-    return [
-        f"- {escaped(c.stage)} {c.iteration}, turn {c.turn}: said done, but measured: {escaped('; '.join(c.missing), 500)}"
-        for c in r.false_claims
-    ]
+def _where(seen: FalseClaim | Disagreement) -> str:
+    return f"- {escape(seen.stage)} {seen.iteration}, turn {seen.turn}"
 
 
-def _disagreements(r: Report) -> list[str]:
-    return [
-        f"- {escaped(d.stage)} {d.iteration}, turn {d.turn}: {escaped('; '.join(d.numbers), 500)}"
-        for d in r.disagreements
-    ]
+def _in_one_line(texts: Iterable[str]) -> str:
+    return escape("; ".join(texts), 500)
 
 
-def _decision(d: Learning) -> str:
-    return f"- {d.number:03d} {escaped(d.title)}: {escaped(d.choice, 400)} ({_became(d)})"
+def _learning(d: Learning) -> str:
+    return f"- {d.number:03d} {escape(d.title)}"
 
 
-def _became(d: Learning) -> str:
-    told = f"{d.standing}: {escaped(d.because, 300)}" if d.because else d.standing
-    return f"{told}; check it: {escaped(d.check)}" if d.check else told
+def _standing(d: Learning) -> str:
+    told = f"{d.standing}: {escape(d.because, 300)}" if d.because else d.standing
+    return f"{told}; check it: {escape(d.check)}" if d.check else told
 
 
-def _standing(a: Learning) -> str:
-    return "" if a.standing == "kept" else f" ({_became(a)})"
+def _unless_kept(a: Learning) -> str:
+    return "" if a.standing == "kept" else f" ({_standing(a)})"
 
 
-def _given(g: LearningGiven) -> str:
+def _learning_given(g: LearningGiven) -> str:
     turns = ", ".join(str(turn) for turn in g.turns)
     rejected = (
         f"; the work of turn {', '.join(str(t) for t in g.rejected)} was rejected all the same" if g.rejected else ""
     )
-    return f"- {escaped(g.id)} {escaped(g.title)}: turn {turns} ({escaped(g.why)}){rejected}"
+    return f"- {escape(g.id)} {escape(g.title)}: turn {turns} ({escape(g.why)}){rejected}"
 
 
 def _people(r: Report) -> list[str]:
@@ -185,13 +195,13 @@ def _people(r: Report) -> list[str]:
         answer = (
             "not answered"
             if q.answer is None
-            else f"{escaped(q.answer, 500)} ({q.by}, {stamp(q.answered_at or q.asked_at)})"
+            else f"{escape(q.answer, 500)} ({q.by}, {stamp(q.answered_at or q.asked_at)})"
         )
-        lines.append(f"- Asked {stamp(q.asked_at)}: {escaped(q.text, 500)} Answer: {answer}")
+        lines.append(f"- Asked {stamp(q.asked_at)}: {escape(q.text, 500)} Answer: {answer}")
     words = [w for w in r.words if w.word != "answer"]
-    lines += [f"- {stamp(w.at)}: {w.word} {escaped(w.text, 500)}".rstrip() for w in words]
+    lines += [f"- {stamp(w.at)}: {w.word} {escape(w.text, 500)}".rstrip() for w in words]
     return lines + [
-        f"- {stamp(c.at)}: {escaped(c.by)} {'allowed' if c.allowed else 'refused'} changes to "
+        f"- {stamp(c.at)}: {escape(c.by)} {'allowed' if c.allowed else 'refused'} changes to "
         + ", ".join(code(p) for p in c.paths)
         for c in r.consents
     ]
@@ -200,16 +210,16 @@ def _people(r: Report) -> list[str]:
 def _stages(r: Report) -> list[str]:
     rows = ["| stage | iterations | time | left because |", "|---|---|---|---|"]
     for s in r.stages:
-        why = escaped(s.exit_reason) + (" (forced, not verified)" if s.forced else "")
-        rows.append(f"| {escaped(s.stage)} | {s.iterations} | {duration(s.seconds)} | {why} |")
+        why = escape(s.exit_reason) + (" (forced, not verified)" if s.forced else "")
+        rows.append(f"| {escape(s.stage)} | {s.iterations} | {duration(s.seconds)} | {why} |")
     waits = [
-        f"- Waited from {stamp(w.at)}{f' until {stamp(w.until)}' if w.until else ''}: {w.guard}: {escaped(w.reason)}"
+        f"- Waited from {stamp(w.at)}{f' until {stamp(w.until)}' if w.until else ''}: {w.guard}: {escape(w.reason)}"
         for w in r.waits
     ]
     return [*rows, *(["", *waits] if waits else [])]
 
 
-def _spent(r: Report) -> list[str]:
+def _spending(r: Report) -> list[str]:
     rows = [
         "| stage | role | agent | turns | time | tokens in | tokens out | USD |",
         "|---|---|---|---|---|---|---|---|",
@@ -229,7 +239,7 @@ def _sessions(r: Report) -> list[str]:
         if turn.session:
             turns.setdefault((turn.agent, turn.session), []).append(str(turn.turn))
     return [
-        f"- {escaped(agent)} {code(session)}: {'turn' if len(numbers) == 1 else 'turns'} {', '.join(numbers)}"
+        f"- {escape(agent)} {code(session)}: {'turn' if len(numbers) == 1 else 'turns'} {', '.join(numbers)}"
         for (agent, session), numbers in turns.items()
     ]
 
@@ -240,9 +250,9 @@ def _tokens(told: int | None, untold: int) -> str:
 
 def _spend_row(stage: str, role: str, s: Spend) -> str:
     cells = [
-        escaped(stage),
-        escaped(role),
-        escaped(", ".join(s.agents)),
+        escape(stage),
+        escape(role),
+        escape(", ".join(s.agents)),
         str(s.turns),
         duration(s.seconds),
         _tokens(s.input_tokens, s.untold),

@@ -37,7 +37,7 @@ _LEAST = {"max_hours": 1, "budget_usd": 1, "budget_tokens": 100_000}
 """What a limit is raised to at least, where it is not turns, iterations or cycles."""
 
 
-def finished(state: State) -> TaskStopped | None:
+def final_stop(state: State) -> TaskStopped | None:
     """How a task ended that is over for good; None for one that runs or can be taken up again."""
     return state.stopped if state.stopped is not None and state.stopped.kind in {"done", "aborted"} else None
 
@@ -72,32 +72,32 @@ def is_worked_on(state: State) -> bool:
 
 def is_closing(state: State) -> bool:
     """Whether the work is over and only the report and the branch are left."""
-    return state.main.stage == workflow_of(state.task).closing or _closing(state) is not None
+    return state.main.stage == workflow_of(state.task).closing or _saving_last_report(state) is not None
 
 
-def closed(state: State) -> State:
+def state_once_delivered(state: State) -> State:
     """The task as it will stand once the report that is being saved is delivered: that report is the last one on the branch.
 
     Where delivery may still fail, the report says what is true already, and no more.
     """
-    saving = _closing(state)
+    saving = _saving_last_report(state)
     if saving is None or saving.undelivered or state.stopped is not None:
         return state
     return replace(state, stopped=TaskStopped("done", saving.closing))
 
 
-def _closing(state: State) -> Save | None:
+def _saving_last_report(state: State) -> Save | None:
     """The saving of the last report, while it is under way."""
     saving = (effect for effect in state.open.values() if isinstance(effect, Save))
     return next((effect for effect in saving if effect.closing), None)
 
 
-def health(state: State, chronicle: TaskHistory) -> str:
+def health(state: State, history: TaskHistory) -> str:
     """The monitor's last word, which never contradicts the decision (M22); before the first there is none to quote.
 
     A task that is DONE arrived. One that is BLOCKED although it was PROGRESSING waits for a person, not for a cure.
     """
-    last = chronicle.judgements[-1].health if chronicle.judgements else "INITIALIZING"
+    last = history.judgements[-1].health if history.judgements else "INITIALIZING"
     if state.decision == "DONE":
         return "PROGRESSING"
     if state.decision == "BLOCKED" and last in {"PROGRESSING", "INITIALIZING"}:
@@ -105,19 +105,19 @@ def health(state: State, chronicle: TaskHistory) -> str:
     return last
 
 
-def reason(state: State, chronicle: TaskHistory) -> str:
+def reason(state: State, history: TaskHistory) -> str:
     """Why the decision is what it is."""
     if state.stopped is not None:
         return state.stopped.reason
     if state.main.held is not None:
         return state.main.held.reason
-    return chronicle.judgements[-1].evidence if chronicle.judgements else "no iteration has been judged yet"
+    return history.judgements[-1].evidence if history.judgements else "no iteration has been judged yet"
 
 
-def known_failing(state: State, chronicle: TaskHistory) -> int:
+def known_failing(state: State, history: TaskHistory) -> int:
     """How many tests fail that failed before the task began, as of the last measurement."""
-    if chronicle.measured is not None:
-        return chronicle.measured.counts.known_failing
+    if history.measured is not None:
+        return history.measured.counts.known_failing
     return state.baseline.counts.known_failing if state.baseline else 0
 
 
@@ -163,7 +163,9 @@ def live_items(state: State) -> tuple[Item, ...]:
 
 def is_delivered(state: State) -> bool:
     """Whether there is a branch: something was accepted, if only the report."""
-    return state.prepared is not None and (state.main.head != state.prepared.base or _closing(state) is not None)
+    return state.prepared is not None and (
+        state.main.head != state.prepared.base or _saving_last_report(state) is not None
+    )
 
 
 def next_command(state: State, said: Sequence[PersonSpoke] = (), *, merged: bool = False, deleted: bool = False) -> str:
@@ -171,42 +173,34 @@ def next_command(state: State, said: Sequence[PersonSpoke] = (), *, merged: bool
 
     A branch that was `deleted` is brought back before it can be merged.
     """
-    task = state.task.id
-    stopped = state.stopped
+    task, stopped = state.task.id, state.stopped
     if stopped is None:
         return ""
     if stopped.kind == "done":
-        if deleted and state.prepared is not None:
-            return f"git branch {state.prepared.branch} {state.main.head}"
-        return f"flyball report {task}" if merged else _merging(state)
-    if stopped.kind == "blocked" and said:
-        return f"flyball resume {task}"
+        return _command_when_done(state, merged=merged, deleted=deleted)
     if stopped.kind == "aborted":
         return f"flyball checkpoints {task}"
-    return _way_on(state, stopped)
+    if stopped.kind == "limit":
+        return f"flyball resume {task} {_option_to_raise_limit(state)}".rstrip()
+    asked = state.questions.get(stopped.question) if stopped.question else None
+    if asked is None or (stopped.kind == "blocked" and said):
+        return f"flyball resume {task}"
+    keys = [option.key for option in asked.question.options]
+    if set(keys) >= {"reset", "skip", "abort", "modify"}:
+        return f"flyball reset {task}"
+    return f"flyball answer {task} {stopped.question} {shlex.quote(keys[0] if keys else 'TEXT')}"
 
 
-def _merging(state: State) -> str:
-    if state.prepared is None or not is_delivered(state):
+def _command_when_done(state: State, *, merged: bool, deleted: bool) -> str:
+    if deleted and state.prepared is not None:
+        return f"git branch {state.prepared.branch} {state.main.head}"
+    if merged or state.prepared is None or not is_delivered(state):
         return f"flyball report {state.task.id}"
     in_place = state.task.settings.in_place
     return f"flyball diff {state.task.id}" if in_place else f"git merge {state.prepared.branch}"
 
 
-def _way_on(state: State, stopped: TaskStopped) -> str:
-    task = state.task.id
-    if stopped.kind == "limit":
-        return f"flyball resume {task} {_raised(state)}".rstrip()
-    asked = state.questions.get(stopped.question) if stopped.question else None
-    if asked is None:
-        return f"flyball resume {task}"
-    first = next((option.key for option in asked.question.options), "TEXT")
-    if {option.key for option in asked.question.options} >= {"reset", "skip", "abort", "modify"}:
-        return f"flyball reset {task}"
-    return f"flyball answer {task} {stopped.question} {shlex.quote(first)}"
-
-
-def _raised(state: State) -> str:
+def _option_to_raise_limit(state: State) -> str:
     """The option that raises the limit at which the loop stopped, to twice what it was or what was used."""
     record = record_of(state)
     cycles = record.evaluated is not None and record.evaluated.trigger == "cycle_limit"

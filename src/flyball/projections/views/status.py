@@ -9,7 +9,7 @@ import msgspec
 
 from flyball.core.loop.guards import HOUR
 from flyball.core.model.effects import Option, RunAgent
-from flyball.core.model.events import PersonSpoke, TaskStopped
+from flyball.core.model.events import PersonSpoke
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId
 from flyball.core.workflows.registry import workflow_of
@@ -20,7 +20,6 @@ from flyball.projections.views.situation import AT_WORK, Seen, Word, situation
 from flyball.projections.wording import plain
 
 SUBTASK = "subtask "
-TICKED = "ticked by a person"
 
 
 class CheckpointShown(msgspec.Struct, frozen=True):
@@ -163,10 +162,10 @@ class Status(msgspec.Struct, frozen=True):
     updated_at: datetime
 
 
-def status(state: State, chronicle: TaskHistory, said: Sequence[PersonSpoke] = (), *, seen: Seen = AT_WORK) -> Status:
+def status(state: State, history: TaskHistory, said: Sequence[PersonSpoke] = (), *, seen: Seen = AT_WORK) -> Status:
     """The status of a task after its last event; `said` are a person's words that it takes in with the next one."""
     answered = {word.question for word in said if word.word == "answer"}
-    breaker, held = state.main.loop.breaker, state.main.held
+    breaker, held, stopped = state.main.loop.breaker, state.main.held, state.stopped
     return Status(
         task=state.task.id,
         request=state.task.request,
@@ -175,8 +174,8 @@ def status(state: State, chronicle: TaskHistory, said: Sequence[PersonSpoke] = (
         stage=state.main.stage,
         stage_iteration=state.main.loop.iteration,
         decision=state.decision,
-        reason=plain(standing.reason(state, chronicle), 2000),
-        health=standing.health(state, chronicle),
+        reason=plain(standing.reason(state, history), 2000),
+        health=standing.health(state, history),
         progress_percent=progress_percent(state),
         iterations=state.iterations,
         turns=state.turns,
@@ -187,20 +186,22 @@ def status(state: State, chronicle: TaskHistory, said: Sequence[PersonSpoke] = (
         pull_request=state.pull_request,
         merged_into=seen.merged_into if state.decision == "DONE" else "",
         subtasks=tuple(Subtask(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
-        checkpoints=tuple(
-            CheckpointShown(c.label, c.commit, c.at, c.on_branch, c.stage) for c in chronicle.checkpoints
-        ),
-        questions=tuple(q for q in open_questions(state, chronicle) if q.id not in answered),
+        checkpoints=tuple(CheckpointShown(c.label, c.commit, c.at, c.on_branch, c.stage) for c in history.checkpoints),
+        questions=tuple(q for q in open_questions(state, history) if q.id not in answered),
         breaker=BreakerShown(breaker.state, breaker.no_progress, breaker.same_error, breaker.reason),
         usage=_usage(state),
         elapsed_s=round(state.elapsed.total_seconds(), 3),
         limits=_limits(state),
         held=HeldShown(held.guard, plain(held.reason), held.until) if held else None,
-        stopped=_stopped(state.stopped),
-        forced=_forced(state),
-        unverified=unverified(state, chronicle),
-        tricks=tuple(TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in chronicle.tricks.values()),
-        coverage=chronicle.measured.coverage if chronicle.measured else None,
+        stopped=StoppedShown(stopped.kind, plain(stopped.reason, 2000), tuple(plain(e, 1000) for e in stopped.evidence))
+        if stopped
+        else None,
+        forced=tuple(
+            Forced(v.stage, v.completed_at, v.exit_reason) for v in state.main.visits if v.forced and v.completed_at
+        ),
+        unverified=unverified_parts(state, history),
+        tricks=tuple(TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in history.tricks.values()),
+        coverage=history.measured.coverage if history.measured else None,
         next_command=standing.next_command(state, said, merged=bool(seen.merged_into), deleted=seen.deleted),
         started_at=state.task.opened_at,
         updated_at=state.now,
@@ -223,16 +224,16 @@ def progress_percent(state: State) -> int:
     return workflow_of(state.task).overall(state.main.stage, state.main.loop.iteration, completed)
 
 
-def open_questions(state: State, chronicle: TaskHistory) -> tuple[QuestionShown, ...]:
+def open_questions(state: State, history: TaskHistory) -> tuple[QuestionShown, ...]:
     """Questions without an answer, oldest first; a task that is over for good awaits none."""
-    if standing.finished(state) is not None:
+    if standing.final_stop(state) is not None:
         return ()
-    return tuple(_question(key, state, chronicle) for key, asked in state.questions.items() if asked.answer is None)
+    return tuple(_question(key, state, history) for key, asked in state.questions.items() if asked.answer is None)
 
 
-def _question(key: EffectId, state: State, chronicle: TaskHistory) -> QuestionShown:
+def _question(key: EffectId, state: State, history: TaskHistory) -> QuestionShown:
     question = state.questions[key].question
-    put = chronicle.questions.get(key)
+    put = history.questions.get(key)
     return QuestionShown(
         id=key,
         name=question.name,
@@ -245,13 +246,13 @@ def _question(key: EffectId, state: State, chronicle: TaskHistory) -> QuestionSh
     )
 
 
-def unverified(state: State, chronicle: TaskHistory) -> tuple[UnverifiedShown, ...]:
+def unverified_parts(state: State, history: TaskHistory) -> tuple[UnverifiedShown, ...]:
     """Checks that were not made, as of the last time QA was measured, and items that a person ticked."""
-    checks = chronicle.checked.checks if chronicle.checked else ()
+    checks = history.checked.checks if history.checked else ()
     ticked = workflow_of(state.task).unverified(state)
     return (
         *(UnverifiedShown(c.name, plain(c.detail)) for c in checks if c.status == "n/a"),
-        *(UnverifiedShown(f"{SUBTASK}{id}", TICKED) for id in ticked),
+        *(UnverifiedShown(f"{SUBTASK}{id}", "ticked by a person") for id in ticked),
     )
 
 
@@ -259,7 +260,7 @@ def _running_turns(state: State) -> tuple[TurnShown, ...]:
     return tuple(
         TurnShown(effect.turn, effect.stage, effect.role, effect.agent, effect.model, effect.begun_at)
         for effect in state.open.values()
-        if isinstance(effect, RunAgent) and standing.finished(state) is None
+        if isinstance(effect, RunAgent) and standing.final_stop(state) is None
     )
 
 
@@ -276,16 +277,4 @@ def _limits(state: State) -> LimitsShown:
         limits.max_hours,
         limits.budget_usd,
         limits.budget_tokens,
-    )
-
-
-def _stopped(stopped: TaskStopped | None) -> StoppedShown | None:
-    if stopped is None:
-        return None
-    return StoppedShown(stopped.kind, plain(stopped.reason, 2000), tuple(plain(e, 1000) for e in stopped.evidence))
-
-
-def _forced(state: State) -> tuple[Forced, ...]:
-    return tuple(
-        Forced(v.stage, v.completed_at, v.exit_reason) for v in state.main.visits if v.forced and v.completed_at
     )

@@ -13,8 +13,8 @@ from flyball.core.model.effects import OpenPullRequest
 from flyball.core.model.outcomes import PullRequested
 from flyball.core.model.task import TaskId
 from flyball.core.text.scrubbing import decode, scrub
-from flyball.projections.files.pull_request import pull_request
 from flyball.projections.views.report import report
+from flyball.projections.views.report_markdown import pull_request
 from flyball.wiring.site import Site
 
 PATIENCE_S = 120.0

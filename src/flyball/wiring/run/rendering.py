@@ -19,7 +19,7 @@ from flyball.documents.loop_folder import LoopFolder
 from flyball.projections.files.loop_files import STATUS_LOG, VERDICT, phase_status, render, shows
 from flyball.projections.pages.summary import Known, Place
 from flyball.projections.views.situation import AT_WORK
-from flyball.projections.views.standing import finished
+from flyball.projections.views.standing import final_stop
 from flyball.wiring.presence import lock_of
 from flyball.wiring.site import Site
 
@@ -92,7 +92,7 @@ class Rendering:
         trees = own | ({root} if works_on_issues(state.task.workflow) else set())
         for tree in trees:
             with suppress(OSError):
-                if finished(state) is not None:
+                if final_stop(state) is not None:
                     release(home, str(tree), self._task)
                 else:
                     lock = str(lock_of(self._site, self._task))

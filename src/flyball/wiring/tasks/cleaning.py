@@ -17,7 +17,7 @@ from flyball.journal.records import task_scope
 from flyball.measures.gates.gate_tree import gate_folder
 from flyball.ports import Refusal
 from flyball.projections.views.situation import situation
-from flyball.projections.views.standing import finished
+from flyball.projections.views.standing import final_stop
 from flyball.wiring.presence import controller_of
 from flyball.wiring.run.manual_session import ManualSession, manual_session
 from flyball.wiring.site import Site
@@ -66,7 +66,7 @@ def _removable(site: Site, task: Task) -> dict[str, tuple[Path, ...]]:
 
 
 def finished_tasks(site: Site) -> list[TaskId]:
-    return [record.id for record in site.journal.tasks() if finished(site.state(record.id)) is not None]
+    return [record.id for record in site.journal.tasks() if final_stop(site.state(record.id)) is not None]
 
 
 def would_clean(site: Site, task: TaskId) -> Tidied:
@@ -98,7 +98,7 @@ def clean(site: Site, task: TaskId) -> Tidied:
 
 
 def _require_finished(state: State) -> None:
-    if finished(state) is None:
+    if final_stop(state) is None:
         task = state.task.id
         raise NotFinished(
             f"{task} is not finished, so nothing of it was removed. Go on with it: flyball resume {task};"

@@ -32,7 +32,7 @@ from flyball.core.workflows.registry import workflow_of
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.ports import Refusal
 from flyball.projections.history.records import CheckpointRecord
-from flyball.projections.views.standing import finished, next_command
+from flyball.projections.views.standing import final_stop, next_command
 from flyball.projections.wording import short
 from flyball.wiring.run.manual_session import ManualSession, manual_session
 from flyball.wiring.site import Site
@@ -174,7 +174,7 @@ def _finished_before(site: Site, hand: ManualSession, target: CheckpointRecord) 
             f"{target.label} lies before {task} was reopened, and belongs to work that was delivered; expected a checkpoint made"
             f" since, such as reopened-{state.rounds}. See: flyball checkpoints {task}"
         )
-    if finished(state) is None:
+    if final_stop(state) is None:
         return ""
     hand.workspace.reclaim()
     return look_around(site, state).merged_into
@@ -217,7 +217,7 @@ def _set_aside(hand: ManualSession, target: CheckpointRecord) -> Saved:
         message=f"undone: {state.task.id}",
         parent=state.main.head,
     )
-    at_once: list[Fact] = [PersonSpoke("reopen")] if finished(state) is not None else []
+    at_once: list[Fact] = [PersonSpoke("reopen")] if final_stop(state) is not None else []
     at_once.append(PersonSpoke("reset", f"Rolled back to {target.label} ({short(target.commit)})."))
     if state.main.at_work is not None:
         at_once.append(TurnSetAside(state.main.at_work.turn, "interrupted", f"rolled back to {target.label}"))

@@ -14,7 +14,7 @@ from flyball.core.model.state import State
 from flyball.core.model.task import EffectId, TaskId
 from flyball.journal.errors import LeaseHeld
 from flyball.ports import Refusal
-from flyball.projections.views.standing import finished
+from flyball.projections.views.standing import final_stop
 from flyball.wiring.presence import controller_of
 from flyball.wiring.run.manual_session import manual_session
 from flyball.wiring.site import Site
@@ -57,7 +57,7 @@ def waiting(site: Site, task: TaskId) -> list[PersonSpoke]:
 
 def require_open(state: State) -> None:
     """Refuse to speak to a task that is over."""
-    stopped = finished(state)
+    stopped = final_stop(state)
     if stopped is not None:
         task = state.task.id
         way = f"reopen {task} TEXT" if stopped.kind == "done" else f"rollback {task} --to last-good"

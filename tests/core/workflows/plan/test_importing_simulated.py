@@ -570,7 +570,7 @@ def test_a_plan_that_nobody_was_asked_about_is_said_to_be_taken_from_the_file(tm
     simulator = Filed(tmp_path).simulator()
     simulator.run()
     assert [f.by for f in simulator.of(PlanReviewed) if isinstance(f, PlanReviewed)] == ["document"]
-    lines = [LINES[PlanReviewed](simulator.known, f) for f in simulator.of(PlanReviewed)]
+    lines = [LINES[PlanReviewed](f) for f in simulator.of(PlanReviewed)]
     assert lines == ["plan taken from the file"]
 
 

@@ -1,4 +1,4 @@
-"""The chronicle keeps the whole story, in constant time per fact."""
+"""The history of a task keeps the whole story, in constant time per fact."""
 
 import sys
 
@@ -41,7 +41,7 @@ def test_a_whole_run_is_told_by_turns_verdicts_moves_and_checkpoints():
         "start", "RED", "GREEN", "REFACTOR", "DOCUMENT", "report",
     ]  # fmt: skip
     assert len(told.checkpoints) == 12
-    assert told.false_claims == 1
+    assert [j.false_claim for j in told.judgements] == [False, True, False, False, False, False]
     assert [v.stage for v in told.verified] == ["baseline", "RED", "GREEN", "REFACTOR", "DOCUMENT", "QA"]
 
 
