@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from flyball.core.loop.guards import HOUR
-from flyball.core.model.events import GateVerdict
+from flyball.core.model.measurement import GateVerdict
 from flyball.core.model.outcomes import ABSENT, LIMITED
 from flyball.core.model.state import State
 from flyball.core.workflows.registry import workflow_of
