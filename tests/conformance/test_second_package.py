@@ -54,6 +54,16 @@ def test_its_task_is_worked_and_its_own_fact_is_in_the_journal(installed: Path, 
 
 @pytest.mark.slow
 @pytest.mark.e2e
+def test_its_own_words_stand_on_the_screen_and_in_the_report(installed: Path, tmp_path: Path) -> None:
+    done = run(installed, tmp_path, "demo", "--workflow", "notes", "--keep")
+    assert done.returncode == 0, done.stderr
+    assert "noted: written in 1 iterations" in done.stdout
+    reports = [path.read_text() for path in tmp_path.glob("*/*/.loop/*/report.md")]
+    assert any("The work was written in 1 iterations." in report for report in reports)
+
+
+@pytest.mark.slow
+@pytest.mark.e2e
 def test_it_passes_the_suite_that_ships(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "test_notes.py").write_text(SUITE)
     done = run(installed, tmp_path, "-q", "-p", "no:cacheprovider", "test_notes.py", module="pytest")

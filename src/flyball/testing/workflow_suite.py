@@ -93,6 +93,10 @@ class WorkflowSuite:
         assert visited == set(workflow.stages)
         assert {turn.role for turn in simulator.turns} <= set(workflow.roles)
 
+    def test_each_fact_of_its_own_has_a_line_on_screens(self, workflow: Workflow) -> None:
+        """What a workflow records and no screen shows, nobody can follow."""
+        assert [fact.__name__ for fact in workflow.facts if fact not in workflow.lines] == []
+
     @pytest.mark.parametrize("claim", [DONE, SILENT, Claim()], ids=["lies", "reports nothing", "says nothing"])
     def test_it_ends_in_a_world_that_never_gets_better(self, workflow: Workflow, claim: Claim) -> None:
         state = self.played(workflow, self.world(claim=claim, green=False)).run(STEPS)

@@ -69,7 +69,8 @@ def test_a_run_reads_as_a_story():
 def test_marks_in_a_users_plan_and_what_people_did_to_it_are_told():
     key, other = Key("T001", "a"), Key("T002", "b")
     changes = (MarkChange(key, " ", "X"), MarkChange(other, "X", " "))
-    story = Story().add(Begun(MarkEntries(EffectId("mark/1"), Source("tasks.md", ""), "", changes)))
+    story = Story(msgspec.structs.replace(tdd_task(), workflow="plan"), "GATHER")
+    story.add(Begun(MarkEntries(EffectId("mark/1"), Source("tasks.md", ""), "", changes)))
     assert last(story).endswith("marks in tasks.md: T001 as [X]; T002 as [ ]")
     story.add(DocumentSeen("tasks.md", "", ("T003: ticked in tasks.md by a person; taken: the gates hold",)))
     assert last(story).endswith("T003: ticked in tasks.md by a person; taken: the gates hold")

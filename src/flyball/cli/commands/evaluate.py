@@ -125,7 +125,7 @@ def _read(name: str) -> bytes:
 
 
 def _show(found: EvaluationAnswer, *, as_json: bool) -> None:
-    from flyball.projections.views.evaluation import evaluation_text
+    from flyball.core.workflows.backlog.evaluation_text import evaluation_text
 
     if as_json:
         put_json(found.evaluation)

@@ -20,6 +20,12 @@ from flyball.core.model.state import Lane, Record, State
 Brief = Callable[[State, Lane, str, str], str]
 """The prompt for a role and a purpose, from what is known now."""
 
+Lines = Mapping[type, Callable[[Any], str | None]]
+"""One line for a fact, or for an effect that begins, in the words of every screen; None for what nobody needs to read."""
+
+Notes = Mapping[type, Callable[[Any], Iterable[str]]]
+"""What a fact adds to the notes of the report."""
+
 BOTH_GATES = "the gate passed and the agent says that it is done"
 """Why a stage is left, in the words of every screen; the two together are the dual gate."""
 
@@ -49,6 +55,7 @@ class Workflow(msgspec.Struct, frozen=True):
     folder of issues that it edits itself. The criteria are done together once the stages in `verifying` were left unforced; where there
     are none, each item has a status of its own. `covering` is the stage that measures which criteria have tests, `planning` are those in which no
     work has begun, `closing` the one in which only the report and the branch are left. `takes_sessions`: it goes on with sessions that another program kept by stage.
+    `lines` are its facts and effects on screens, `notes` what they add to the report, `limit` is a limit of its own at which it stopped, with what was used.
     `imports`: it works to plans that other tools keep, and marks them. `objection` says why a baseline is not enough to work from, `percent` and `overall` how far a stage and the whole task are, `story`
     what the demo has shown, `unverified` which items are done by a person's tick alone.
     """
@@ -85,4 +92,7 @@ class Workflow(msgspec.Struct, frozen=True):
     overall: Callable[[str, int, Collection[str]], int] = lambda _stage, _iteration, _completed: 0
     demo: Demo | None = None
     story: Callable[[Iterable[Fact]], Iterator[str]] | None = None
+    lines: Lines = {}
+    notes: Notes = {}
+    limit: Callable[[State], tuple[str, float]] = lambda _state: ("", 0)
     unverified: Callable[[State], tuple[str, ...]] = lambda _state: ()

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from flyball.core.health.breaker import CLOSED
-from flyball.core.loop.workflow import BOTH_GATES
+from flyball.core.loop.workflow import BOTH_GATES, Notes
 from flyball.core.model import events as ev, outcomes as out
 from flyball.core.model.batch_events import BatchSettled, SubtaskIntegrated
 from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent, Save
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import MAIN, EffectId
 from flyball.core.text.quantities import listed
-from flyball.core.workflows.backlog.effects import BacklogRead
+from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history import recording as make, records as rec
 from flyball.projections.history.learnings import LearningLedger
 from flyball.projections.history.ledgers import BreakerLedger, CheckpointLedger, ErrorLedger
@@ -59,6 +59,7 @@ class TaskHistory:
         self.checkpoints = self._checkpoints.records
         self._learnings = LearningLedger()
         self.pieces: dict[str, list[tuple[str, str, datetime]]] = {}
+        self._workflow_notes: Notes = {}
         self._integrated_at: dict[str, tuple[str, datetime]] = {}
         self._open: dict[EffectId, Effect] = {}
         self._turn_at: dict[EffectId, int] = {}
@@ -71,7 +72,7 @@ class TaskHistory:
         apply = self._facts.get(type(event.fact))
         if apply is not None:
             apply(self, event.at, event.fact)
-        self._note(make.notes_of(event.fact))
+        self._note(make.notes_of(event.fact, self._workflow_notes))
         self.timeline.add(event)
         if shows(event):
             self.last_activity = event.at
@@ -92,6 +93,7 @@ class TaskHistory:
 
     def _on_opened(self, _at: datetime, fact: ev.TaskOpened) -> None:
         self.stage = fact.stage
+        self._workflow_notes = workflow_of(fact.task).notes
 
     def _on_session_started(self, at: datetime, _fact: ev.SessionStarted) -> None:
         self.resumed_at = at if self.timeline.sittings else None
@@ -286,11 +288,15 @@ class TaskHistory:
 
 
 def shows(event: ev.Event) -> bool:
-    """Whether an event can change what is rendered; most halves of effects change nothing to look at."""
+    """Whether an event can change what is rendered; most halves of effects change nothing to look at.
+
+    What an effect of a workflow's own brings is shown by the fact that the workflow makes of it.
+    """
     fact = event.fact
     if isinstance(fact, ev.Begun):
         return isinstance(fact.effect, RunAgent | Ask) or (isinstance(fact.effect, Save) and bool(fact.effect.closing))
     if isinstance(fact, ev.Ended):
         unaccepted = isinstance(fact.outcome, out.Saved) and not fact.outcome.accepted
-        return not unaccepted and not isinstance(fact.outcome, out.Edited | out.Stale | BacklogRead | out.Recalled)
+        own = type(fact.outcome).__module__ != out.__name__
+        return not unaccepted and not own and not isinstance(fact.outcome, out.Edited | out.Stale | out.Recalled)
     return bool(fact.notes) if isinstance(fact, ev.DocumentSeen) else not isinstance(fact, ev.WorkspaceRemoved)

@@ -1,4 +1,4 @@
-"""One line for each fact of a plan and of batches, in the words of every screen."""
+"""One line for each fact of batches, in the words of every screen."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flyball.core.model import batch_events as be
-from flyball.core.text.quantities import listed, plural
-from flyball.core.workflows.plan.facts import FinalReviewed, PlanDrafted, PlanQuestioned, PlanReviewed
+from flyball.core.text.quantities import listed
 
 _WHY = {
     "review": "the review rejected it",
@@ -16,19 +15,6 @@ _WHY = {
     "failed": "its turns came to nothing",
     "undone": "it was rolled back",
 }
-
-
-def _tell_draft(fact: PlanDrafted) -> str:
-    if not fact.problems:
-        return f"a plan by the {fact.by}"
-    return f"the plan has {plural(len(fact.problems), 'problem')}: {listed(fact.problems, 1)}"
-
-
-def _tell_review(fact: PlanReviewed) -> str:
-    if fact.by in {"document", "nobody"}:
-        return "plan taken from the file"
-    why = f": {fact.findings[0].message}" if fact.findings and not fact.approved else ""
-    return f"plan {'approved' if fact.approved else 'sent back'} by the {fact.by}{why}"
 
 
 def _tell_batch(fact: be.BatchBegun) -> str:
@@ -58,16 +44,7 @@ def _tell_settlement(fact: be.BatchSettled) -> str:
     return f"batch {fact.number} is over: {told}"
 
 
-def _tell_final_review(fact: FinalReviewed) -> str:
-    named = [each.id for each in fact.reopened] + [f.message for f in fact.findings]
-    return "final review: approved" if fact.approved else f"final review asks for changes: {listed(named, 3)}"
-
-
 LINES: dict[type, Callable[[Any], str | None]] = {
-    PlanDrafted: _tell_draft,
-    PlanQuestioned: lambda f: f"the planner asks: {listed([question.text for question in f.questions], 2)}",
-    PlanReviewed: _tell_review,
-    FinalReviewed: _tell_final_review,
     be.BatchBegun: _tell_batch,
     be.SubtaskIntegrated: _tell_integration,
     be.BatchReviewed: _tell_batch_review,

@@ -13,10 +13,7 @@ from flyball.core.model.effects import Ask, Effect, Measure, RunAgent
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN, Player
 from flyball.core.text.quantities import listed, plural
-from flyball.core.workflows.backlog import facts as backlog
-from flyball.core.workflows.plan.effects import MarkEntries
-from flyball.core.workflows.tdd.facts import SessionImported
-from flyball.core.workflows.tdd.prp_session import told
+from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.reviews import apart
 from flyball.projections.views import batch_lines
 from flyball.projections.views.outcome_lines import outcome_line, who
@@ -49,7 +46,7 @@ def _text(fact: ev.Fact, state: State) -> str | None:
             return outcome_line(fact, state)
         case ev.TaskStopped():
             return _tell_stopped(fact, state)
-    tell = _FACTS.get(type(fact))
+    tell = _FACTS.get(type(fact)) or workflow_of(state.task).lines.get(type(fact))
     return tell(fact) if tell else None
 
 
@@ -90,17 +87,8 @@ def _tell_begun(effect: Effect, state: State) -> str | None:
         return f"measuring {short(effect.candidate)} ({effect.kind}){again}"
     if isinstance(effect, Ask):
         return None if again else _tell_question(effect)
-    return _tell_marks(effect) if isinstance(effect, MarkEntries) else None
-
-
-def _tell_marks(effect: MarkEntries) -> str:
-    """`tasks.md: T001 and T002 as [x]`, or what else the marks become."""
-    after = {
-        change.after: listed([str(c.key) for c in effect.changes if c.after == change.after], 5)
-        for change in effect.changes
-    }
-    told = (f"{keys} as {f'[{mark}]' if len(mark) == 1 else mark}" for mark, keys in after.items())
-    return f"marks in {effect.source.path}: {'; '.join(told)}"
+    tell = workflow_of(state.task).lines.get(type(effect))
+    return tell(effect) if tell else None
 
 
 def _tell_question(effect: Ask) -> str:
@@ -128,27 +116,6 @@ def _tell_judged(fact: ev.Judged) -> str:
         why = "" if fact.breaker.reason in verdict.evidence else f": {fact.breaker.reason}"
         parts.append(f"{_BREAKER[fact.breaker.state]}{why}")
     return "; ".join(parts)
-
-
-def _tell_reviewed(fact: backlog.Reviewed) -> str:
-    said = fact.summary or "; ".join(f.message for f in fact.findings[:1])
-    asked = f"; proposes {plural(len(fact.issues), 'issue')}" if fact.issues else ""
-    return f"{fact.role}: {fact.validation.result}{f': {said}' if said else ''}{asked}"
-
-
-def _tell_settled(fact: backlog.ItemSettled) -> str:
-    count = f" ({plural(fact.failures, 'time')})" if fact.failures else ""
-    created = f"; new: {listed([new.issue.id for new in fact.created])}" if fact.created else ""
-    notes = f"; {listed(fact.notes, 2)}" if fact.notes else ""
-    return f"{fact.id} {fact.status}{count}{created}{notes}"
-
-
-def _tell_evaluated(fact: backlog.Evaluated) -> str:
-    causes = f": {listed(fact.blocked_on)}" if fact.decision == "BLOCKED" and fact.blocked_on else ""
-    following = f"; next: {fact.next_issue}" if fact.next_issue else ""
-    told = f"; {listed(fact.deviations, 1)}" if fact.deviations else ""
-    rest = f"{causes}{following}{told}"
-    return f"{fact.decision} ({fact.trigger}): {fact.reason.rstrip('.') if rest else fact.reason}{rest}"
 
 
 def _tell_undeclared(fact: ev.UndeclaredEditsFound) -> str | None:
@@ -224,21 +191,12 @@ _FACTS: dict[type, Callable[[Any], str | None]] = {
     ev.ItemsSet: _tell_items_set,
     ev.DocumentSeen: lambda f: "; ".join(f.notes) or None,
     ev.ItemChanged: lambda f: f"{f.id} is {f.status}",
-    backlog.ItemSelected: lambda f: f"cycle {f.cycle}: {f.item.id}: {f.item.text}",
-    backlog.Reviewed: _tell_reviewed,
-    backlog.ItemSettled: _tell_settled,
-    backlog.ItemReopened: lambda f: f"{f.id} was rolled back and is proposed again",
-    backlog.Evaluated: _tell_evaluated,
-    backlog.BlockCleared: lambda f: (
-        f"a person's word clears {f.trigger}" + (f" for {listed(f.items)}" if f.items else "")
-    ),
     ev.UndeclaredEditsFound: _tell_undeclared,
     ev.LearningRecorded: lambda f: f"{f.kind} {f.number:03d}: {f.title}",
     ev.LearningRevised: _tell_revised,
     ev.Consented: lambda f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {listed(f.paths)}",
     ev.PersonSpoke: lambda f: None if f.word == "answer" else f"a person says {f.word} {f.text}".rstrip(),
     ev.SettingsChanged: lambda _f: "settings changed by a person",
-    SessionImported: lambda f: f"begun from {told(f.session)}",
     ev.TaskReopened: lambda f: f"reopened with {listed(f.items) or 'nothing that is not asked for already'}",
     ev.WorkspaceRemoved: _tell_removed,
     **batch_lines.LINES,

@@ -15,7 +15,6 @@ from flyball.core.model.events import PersonSpoke, TaskStopped
 from flyball.core.model.state import State
 from flyball.core.model.task import Item
 from flyball.core.text.quantities import plural
-from flyball.core.workflows.backlog.record import record_of
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.task_history import TaskHistory
 
@@ -202,13 +201,12 @@ def _command_when_done(state: State, *, merged: bool, deleted: bool) -> str:
 
 def _option_to_raise_limit(state: State) -> str:
     """The option that raises the limit at which the loop stopped, to twice what it was or what was used."""
-    record = record_of(state)
-    cycles = record.evaluated is not None and record.evaluated.trigger == "cycle_limit"
-    name = "max_cycles" if cycles else limit_reached(state)[0]
+    name, own = workflow_of(state.task).limit(state)
+    name = name or limit_reached(state)[0]
     if not name:
         return ""
     used = {
-        "max_cycles": record.cycle,
+        "max_cycles": own,
         "max_iterations": state.iterations,
         "max_turns": state.turns,
         "max_hours": state.elapsed.total_seconds() / 3600,

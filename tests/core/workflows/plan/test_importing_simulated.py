@@ -30,9 +30,9 @@ from flyball.core.workflows.plan.facts import PlanReviewed
 from flyball.core.workflows.plan.grammar import render
 from flyball.core.workflows.plan.record import PlanRecord
 from flyball.core.workflows.plan.sources.trackers import read_github
+from flyball.core.workflows.plan.wording import LINES
 from flyball.documents.plan_marks import PlanFiles
 from flyball.documents.plan_source import read_plan_source
-from flyball.projections.views.batch_lines import LINES
 from flyball.testing.simulator import Simulator
 
 pytestmark = pytest.mark.req("O23")

@@ -25,7 +25,7 @@ from flyball.core.model.outcomes import Edited, Saved, TurnEnded
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import EffectId
 from flyball.core.text.quantities import plural
-from flyball.core.workflows.backlog import cycles, proposals, reviewing
+from flyball.core.workflows.backlog import cycles, proposals, reviewing, wording
 from flyball.core.workflows.backlog.edits import AddIssue, Reopen, SetStatus, WorkEdit
 from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
 from flyball.core.workflows.backlog.evaluator import evaluate
@@ -40,7 +40,6 @@ from flyball.core.workflows.backlog.facts import (
 from flyball.core.workflows.backlog.fold import BEGUN, ENDED, FOLDS
 from flyball.core.workflows.backlog.prompts import CARDS, brief
 from flyball.core.workflows.backlog.record import EMPTY, record_of
-from flyball.core.workflows.backlog.story import story
 
 VALIDATORS = tuple(reviewing.KINDS)
 CONSENTING = "code-reviewer"
@@ -297,6 +296,13 @@ def _undo(state: State, labels: frozenset[str], _to: str) -> tuple[Fact, ...]:
 
 _TABLE = {"SELECT": _select, "IMPLEMENT": _implement, "VALIDATE": _validate, "EVALUATE": _evaluate}
 
+
+def _cycle_limit(state: State) -> tuple[str, float]:
+    known = record_of(state)
+    stopped = known.evaluated is not None and known.evaluated.trigger == "cycle_limit"
+    return ("max_cycles", known.cycle) if stopped else ("", 0)
+
+
 WORKFLOW = Workflow(
     name="backlog",
     stages=STAGES,
@@ -318,5 +324,8 @@ WORKFLOW = Workflow(
     author="implementer",
     source="issues",
     demo=Demo(__package__, ".work", "Amounts are in euro: write EUR after them."),
-    story=story,
+    story=wording.story,
+    lines=wording.LINES,
+    notes=wording.NOTES,
+    limit=_cycle_limit,
 )

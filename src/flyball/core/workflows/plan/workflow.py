@@ -10,7 +10,7 @@ Batches are the kernel's (`core/loop/batches`); `RULES` is what the plan brings 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection
 from functools import partial
 
 from flyball.core.loop import gates, opening, questions
@@ -21,16 +21,16 @@ from flyball.core.loop.kernel import Stage
 from flyball.core.loop.progress import StageNumbers
 from flyball.core.loop.step import Step
 from flyball.core.loop.workflow import Demo, Workflow
-from flyball.core.model.batch_events import BatchBegun, BatchReviewed, BatchSettled, SubtaskIntegrated
+from flyball.core.model.batch_events import BatchReviewed
 from flyball.core.model.batches import Batch
 from flyball.core.model.effects import Question
-from flyball.core.model.events import Fact, ItemsSet, Judged, Moved
+from flyball.core.model.events import Moved
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN, kept_paths
 from flyball.core.text.quantities import plural
-from flyball.core.workflows.plan import finishing, importing, planning
+from flyball.core.workflows.plan import finishing, importing, planning, wording
 from flyball.core.workflows.plan.effects import DraftRead, EntriesMarked, MarkEntries, PlanRead, ReadDraft, ReadPlan
-from flyball.core.workflows.plan.facts import FACTS, FinalReviewed, PlanReviewed
+from flyball.core.workflows.plan.facts import FACTS
 from flyball.core.workflows.plan.fold import ENDED, FOLDS
 from flyball.core.workflows.plan.prompts import CARDS, FIXER, IMPLEMENTER, REVIEWER, ROLES, SCAFFOLDER, brief
 from flyball.core.workflows.plan.record import EMPTY, record_of
@@ -127,30 +127,6 @@ def overall_percent(stage: str, _iteration: int, completed: Collection[str]) -> 
     return 100 - (WEIGHTS["FINAL_REVIEW"] if stage == "FINAL_REVIEW" else 0)
 
 
-def story(facts: Iterable[Fact]) -> Iterator[str]:
-    """One sentence for the plan, and some for each batch."""
-    for fact in facts:
-        match fact:
-            case ItemsSet():
-                yield f"Planned: {plural(len(fact.items), 'subtask')}."
-            case PlanReviewed():
-                own = fact.by in {"document", "nobody"}
-                yield f"The plan was {'taken from the file' if own else 'approved' if fact.approved else 'sent back'}."
-            case BatchBegun():
-                beside = " side by side" if len(fact.items) > 1 else ""
-                yield f"Batch {fact.number}: {', '.join(fact.items)}{beside}."
-            case SubtaskIntegrated(result="conflicted" | "red"):
-                yield f"  {fact.item} could not be integrated: {fact.detail.partition(chr(10))[0]}. It went back."
-            case BatchReviewed():
-                yield from (f"  {each.id} was rejected: {each.reason}." for each in fact.rejected)
-            case Judged(batch=True) if fact.rung:
-                yield f"  {fact.verdict.health}: {fact.verdict.evidence}. Remedy: {fact.rung}."
-            case BatchSettled() if fact.accepted:
-                yield f"  Accepted as {fact.label}: {', '.join(fact.accepted)}."
-            case FinalReviewed():
-                yield f"The final review {'approved the whole' if fact.approved else 'asked for changes'}."
-
-
 WORKFLOW = Workflow(
     name="plan",
     stages=tuple(STEPS),
@@ -175,6 +151,8 @@ WORKFLOW = Workflow(
     percent=stage_percent,
     overall=overall_percent,
     demo=Demo(__package__, "docs/receipts.md"),
-    story=story,
+    story=wording.story,
+    lines=wording.LINES,
+    notes=wording.NOTES,
     unverified=finishing.unverified_items,
 )

@@ -25,6 +25,7 @@ from flyball.core.workflows.tdd.fold import FOLDS
 from flyball.core.workflows.tdd.objection import objection
 from flyball.core.workflows.tdd.percentages import overall_percent, phase_percent
 from flyball.core.workflows.tdd.prompts import CARDS, brief
+from flyball.core.workflows.tdd.wording import LINES, NOTES
 
 QA_ATTEMPTS = 3
 STAGES = {
@@ -187,6 +188,8 @@ WORKFLOW = Workflow(
     brief=brief,
     reopened=partial(reopen_at, "RED"),
     folds=FOLDS,
+    lines=LINES,
+    notes=NOTES,
     facts=(SessionImported,),
     cards=CARDS,
     author="implementer",

@@ -6,7 +6,7 @@ panel. The documents of the track are the user's: they are read each time, and e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection
 from functools import partial
 
 from flyball.core.loop import opening, questions
@@ -14,14 +14,12 @@ from flyball.core.loop.batches import integrating, lanes, monitoring, settling
 from flyball.core.loop.progress import StageNumbers
 from flyball.core.loop.step import Step, halt
 from flyball.core.loop.workflow import Demo, Workflow
-from flyball.core.model.batch_events import BatchSettled
-from flyball.core.model.events import Fact, Moved, TaskStopped
+from flyball.core.model.events import Moved, TaskStopped
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN
-from flyball.core.text.quantities import plural
-from flyball.core.workflows.track import evaluating, executing, finishing, planning
+from flyball.core.workflows.track import evaluating, executing, finishing, planning, wording
 from flyball.core.workflows.track.effects import EFFECTS, OUTCOMES
-from flyball.core.workflows.track.facts import FACTS, BusinessSynced, TrackEvaluated, TrackFixed, TrackPlanned
+from flyball.core.workflows.track.facts import FACTS
 from flyball.core.workflows.track.fold import BEGUN, ENDED, FOLDS
 from flyball.core.workflows.track.prompts import CARDS, EVALUATORS, EXECUTOR, PLAN_EVALUATOR, ROLES, brief
 from flyball.core.workflows.track.record import EMPTY, record_of
@@ -95,23 +93,6 @@ def overall_percent(stage: str, _iteration: int, completed: Collection[str]) -> 
     return sum(weight for name, weight in WEIGHTS.items() if name in completed and name != stage)
 
 
-def story(facts: Iterable[Fact]) -> Iterator[str]:
-    """One sentence for each plan, batch, evaluation, fix and sync."""
-    for fact in facts:
-        match fact:
-            case TrackPlanned(problems=()):
-                yield f"plan.md, version {fact.version}, by the {fact.by}"
-            case BatchSettled(accepted=accepted) if accepted:
-                yield f"tasks {', '.join(accepted)} are on the branch"
-            case TrackEvaluated(evaluation=said):
-                told = f": {plural(len(said.fix_actions), 'point')} to mend" if said.fix_actions else ""
-                yield f"evaluation {fact.number}: {said.verdict}{told}"
-            case TrackFixed():
-                yield f"fix cycle {fact.cycle}: {fact.summary}"
-            case BusinessSynced():
-                yield f"business documents: {fact.summary}"
-
-
 WORKFLOW = Workflow(
     name="track",
     stages=tuple(STEPS),
@@ -135,6 +116,9 @@ WORKFLOW = Workflow(
     percent=stage_percent,
     overall=overall_percent,
     demo=Demo(__package__, "conductor/tracks/coupons_20260105"),
-    story=story,
+    story=wording.story,
+    lines=wording.LINES,
+    notes=wording.NOTES,
+    limit=lambda state: ("max_iterations", state.iterations) if _is_spent(state) else ("", 0),
     unverified=lambda state: record_of(state).unverified,
 )

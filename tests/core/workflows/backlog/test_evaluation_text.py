@@ -5,9 +5,9 @@ import re
 import pytest
 
 from flyball.core.claims.reviews import Validation
+from flyball.core.workflows.backlog.evaluation_text import evaluation_text
 from flyball.core.workflows.backlog.evaluator import evaluate
 from flyball.core.workflows.backlog.values import Backlog, Deviation, Issue, Session, Situation
-from flyball.projections.views.evaluation import evaluation_text
 
 
 def text(situation: Situation) -> list[str]:

@@ -1,0 +1,19 @@
+"""What `tdd` alone records, in words: a line on screens and a note of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flyball.core.loop.workflow import Lines, Notes
+from flyball.core.workflows.tdd.facts import SessionImported
+from flyball.core.workflows.tdd.prp_session import PHASES, told
+
+
+def _import_note(fact: SessionImported) -> Iterator[str]:
+    before = PHASES[: PHASES.index(fact.session.phase)]
+    unseen = f"; not verified here: {', '.join(before)}" if before else ""
+    yield f"Begun at {fact.session.phase}, from {told(fact.session)}{unseen}"
+
+
+LINES: Lines = {SessionImported: lambda f: f"begun from {told(f.session)}"}
+NOTES: Notes = {SessionImported: _import_note}
