@@ -5,7 +5,7 @@ from itertools import pairwise, takewhile
 
 import msgspec
 
-from flyball.core.health.observation import RECENT_MARKS, History, Result, attempt, returned_to, reversals
+from flyball.core.health.history import RECENT_MARKS, History, Result, attempt, returned_to, reversals
 from flyball.core.health.verdict import Thresholds
 from flyball.core.text.quantities import plural
 
@@ -39,11 +39,7 @@ def regressions(history: History, limits: Thresholds) -> list[Signal]:
     for result in history.results:
         rates = [] if result.restored else rates
         rates += [] if result.rate is None else [result.rate]
-    falls = 0
-    for before, after in zip(reversed(rates[:-1]), reversed(rates), strict=False):
-        if after >= before:
-            break
-        falls += 1
+    falls = sum(1 for _ in takewhile(lambda pair: pair[0] < pair[1], pairwise(reversed(rates))))
     if falls < limits.falls:
         return []
     course = " → ".join(f"{rate:.0%}" for rate in rates[-falls - 1 :])
@@ -119,9 +115,4 @@ def gains(history: History) -> list[Signal]:
 
 def _running(history: History, holds: Callable[[Result], bool]) -> int:
     """How many of the latest results in a row it holds for."""
-    count = 0
-    for result in reversed(history.results):
-        if not holds(result):
-            break
-        count += 1
-    return count
+    return sum(1 for _ in takewhile(holds, reversed(history.results)))

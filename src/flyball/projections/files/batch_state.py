@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from flyball.core.advice.loop_page import PastRow
+from flyball.core.health.history import History
 from flyball.core.health.monitor import Verdict, observe
-from flyball.core.health.observation import History, Observation
+from flyball.core.health.observation import Observation
 from flyball.core.model.events import BatchJudged, HistoryImported
 from flyball.core.text.quantities import listed
 from flyball.projections.files.loop_state import LoopPage, written
