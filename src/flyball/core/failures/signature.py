@@ -27,7 +27,7 @@ class Signature(msgspec.Struct, frozen=True):
 
 def signature(text: str, failing: Sequence[str] = ()) -> Signature:
     """The signature of a failing output; `failing` are the ids of failing tests where a report gave them."""
-    reading = read(plain(_capped(text)).splitlines())
+    reading = read(plain(_head_and_tail(text)).splitlines())
     named = {mask(name) for name in failing} or set(reading.tests) or set(reading.files)
     details = set(reading.details or reading.warnings)
     coarse = named or details
@@ -38,7 +38,7 @@ def signature(text: str, failing: Sequence[str] = ()) -> Signature:
     )
 
 
-def _capped(text: str) -> str:
+def _head_and_tail(text: str) -> str:
     """Head and tail of a huge output: time stays bounded, and tools put what matters at either end."""
     if len(text) <= _HEAD + _TAIL:
         return text
