@@ -43,17 +43,17 @@ def read_page(text: str) -> tuple[PastRow, ...] | None:
     lines = text.split("\n")
     if not any(_TITLE.fullmatch(line) or _is_header(line) for line in lines):
         return None
-    told = _told(lines)
+    told = _fields(lines)
     results = [*_table(lines)]
     last = max((row.iteration for row, _ in results), default=0)
     now = int(told["iteration"][1]) if told.get("iteration", (0, ""))[1].isdigit() else 0
     if now > last and any(told.get(key, (0, ""))[1] for key in ("attempted", "passed", "failed")):
         cells = [told.get(key, (0, "")) for key in ("attempted", "passed", "failed")]
         results.append((PastRow(now), _result(cells)))
-    return tuple(_observed(_with_streak(results, told)))
+    return tuple(_observations(_with_streak(results, told)))
 
 
-def _told(lines: list[str]) -> dict[str, tuple[int, str]]:
+def _fields(lines: list[str]) -> dict[str, tuple[int, str]]:
     """What the page says outside its table, by key, with the line."""
     found = ((number, _KEY.fullmatch(line.strip())) for number, line in enumerate(lines, 1))
     return {key[1].lower(): (number, key[2].strip()) for number, key in found if key}
@@ -129,7 +129,7 @@ def _with_streak(
     return named[::-1]
 
 
-def _observed(rows: list[tuple[PastRow, BatchResult | None]]) -> Iterator[PastRow]:
+def _observations(rows: list[tuple[PastRow, BatchResult | None]]) -> Iterator[PastRow]:
     """Each row as the monitor sees it; after a rollback the comparison starts anew."""
     restored = False
     for row, result in rows:
