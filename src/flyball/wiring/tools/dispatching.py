@@ -20,8 +20,7 @@ from flyball.core.evaluation.choosing import Chosen, UnknownEvaluator, choose
 from flyball.core.evaluation.findings import EvaluatorResult
 from flyball.core.evaluation.judging import JudgeSeat, TrackMatter, judged_passes, skipped_seat
 from flyball.core.evaluation.plan_page import PlanPage, read_plan
-from flyball.core.evaluation.verdict import TrackEvaluation, aggregate
-from flyball.core.evaluation.weighing import weigh_evaluator
+from flyball.core.evaluation.verdict import TrackEvaluation, aggregate, weigh_evaluator
 from flyball.core.model.task import Commit, Settings, TaskId
 from flyball.core.text.quantities import listed, plural
 from flyball.documents.track_folder import Track, read_track, update_metadata, write_page
