@@ -20,7 +20,7 @@ from flyball.core.workflows.backlog.effects import BacklogRead
 from flyball.core.workflows.backlog.facts import Evaluated, ItemSettled
 from flyball.core.workflows.plan.facts import FinalReviewed
 from flyball.core.workflows.tdd.facts import SessionImported
-from flyball.core.workflows.tdd.prp_session import PHASES, told
+from flyball.core.workflows.tdd.prp_session import PHASES, describe_session
 from flyball.core.workflows.track.facts import TrackEvaluated
 from flyball.projections.history import records as rec
 from flyball.projections.history.learnings import LearningLedger
@@ -106,7 +106,7 @@ class TaskHistory:
     def _imported(self, _at: datetime, fact: SessionImported) -> None:
         before = PHASES[: PHASES.index(fact.session.phase)]
         unseen = f"; not verified here: {', '.join(before)}" if before else ""
-        self._note((f"Begun at {fact.session.phase}, from {told(fact.session)}{unseen}",))
+        self._note((f"Begun at {fact.session.phase}, from {describe_session(fact.session)}{unseen}",))
 
     def _session(self, at: datetime, _fact: ev.SessionStarted) -> None:
         self.sessions += 1

@@ -24,7 +24,7 @@ from flyball.core.workflows.backlog.facts import (
 )
 from flyball.core.workflows.plan.sources.effects import MarkEntries
 from flyball.core.workflows.tdd.facts import SessionImported
-from flyball.core.workflows.tdd.prp_session import told
+from flyball.core.workflows.tdd.prp_session import describe_session
 from flyball.projections.history.recording import coverage_seen
 from flyball.projections.history.reviews import apart
 from flyball.projections.views import batch_lines
@@ -347,7 +347,7 @@ _FACTS: dict[type, Callable[[State, Any], str | None]] = {
     ev.Consented: lambda _s, f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {listed(f.paths)}",
     ev.PersonSpoke: lambda _s, f: None if f.word == "answer" else f"a person says {f.word} {f.text}".rstrip(),
     ev.SettingsChanged: lambda _s, _f: "settings changed by a person",
-    SessionImported: lambda _s, f: f"begun from {told(f.session)}",
+    SessionImported: lambda _s, f: f"begun from {describe_session(f.session)}",
     ev.TaskReopened: lambda _s, f: f"reopened with {listed(f.items) or 'nothing that is not asked for already'}",
     ev.WorkspaceRemoved: _removed,
     ev.TaskStopped: _stopped,
