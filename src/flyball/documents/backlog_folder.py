@@ -26,7 +26,7 @@ from flyball.core.workflows.backlog.edits import (
 )
 from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
 from flyball.core.workflows.backlog.issues.edits import find_issue
-from flyball.core.workflows.backlog.session_state import placed
+from flyball.core.workflows.backlog.session_state import with_values
 from flyball.core.workflows.backlog.values import Backlog, Evaluation, Issue, Status
 from flyball.documents.errors import DocumentError
 from flyball.documents.issue_files import IssueFiles
@@ -185,7 +185,7 @@ class _Editing:
 
 
 def _merged(raw: bytes | None, edit: KeepSession) -> bytes:
-    merged = placed(json.loads(raw) if raw else {}, edit.values)
+    merged = with_values(json.loads(raw) if raw else {}, edit.values)
     try:
         return f"{json.dumps(merged, indent=2, ensure_ascii=False)}\n".encode()
     except UnicodeEncodeError:

@@ -13,7 +13,7 @@ import msgspec
 from flyball.core.workflows.backlog.focus import focused_issue, with_decision
 from flyball.core.workflows.backlog.issues.reading import read_backlog
 from flyball.core.workflows.backlog.issues.words import is_history, place_of
-from flyball.core.workflows.backlog.session_state import StateRead, read_state, updated
+from flyball.core.workflows.backlog.session_state import StateRead, read_state, with_evaluation
 from flyball.core.workflows.backlog.values import HISTORY, ISSUE_FILES, Backlog, Deviation, Evaluation, Session
 from flyball.documents.errors import WorkFolderUnusable
 from flyball.documents.kept_files import KeptFolder
@@ -188,7 +188,7 @@ def _decoded(raw: bytes | None) -> tuple[dict[str, Any], str]:
 
 def _state(raw: bytes | None, session: Session, evaluation: Evaluation, at: str, digest: str) -> bytes:
     values, _ = _decoded(raw)
-    new = updated(values, read_state(values), session, evaluation, at=at, digest=digest)
+    new = with_evaluation(values, read_state(values), session, evaluation, at=at, digest=digest)
     try:
         return f"{json.dumps(new, indent=2, ensure_ascii=False)}\n".encode()
     except UnicodeEncodeError:
