@@ -66,7 +66,10 @@ def stalls(history: History, limits: Thresholds) -> list[Signal]:
     if failed >= limits.failing_batches:
         signals.append(Signal(f"nothing passed {plural(failed, 'time')} running", failed > limits.failing_batches))
     idle = _running(history, lambda result: result.unchanged and not result.held)
-    if idle >= limits.unchanged and len({_failing_set(result) for result in history.results[-idle:]}) == 1:
+    # Where no gate names tests that fail, an unchanged tree has the same ones, whatever the gates print.
+    latest = history.results[-idle:]
+    sets = {None if result.failing_count is None else result.failing_set for result in latest}
+    if idle >= limits.unchanged and len(sets) == 1:
         text = f"{plural(idle, 'iteration')} left the tree and the failing set unchanged"
         signals.append(Signal(text, idle > limits.unchanged))
     return signals
@@ -81,11 +84,6 @@ def _same_failure(history: History, limits: Thresholds) -> list[Signal]:
     where = ", ".join(str(result.iteration) for result in reversed(again[:RECENT_MARKS]))
     text = f"same error {len(again)}x: {now.summary or now.failure}, iterations {where}"
     return [Signal(text, len(again) > limits.same_error)]
-
-
-def _failing_set(result: Result) -> str | None:
-    """Which tests fail; where no gate names any, an unchanged tree has the same ones, whatever the gates print."""
-    return None if result.failing_count is None else result.failing_set
 
 
 def dry_spell(history: History, limits: Thresholds) -> list[Signal]:
