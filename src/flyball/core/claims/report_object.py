@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -15,6 +15,7 @@ from flyball.core.text.scrubbing import MAX_TEXT, clean
 MAX_REPORT_BYTES = 1024 * 1024
 # The journal stores 64-bit whole numbers.
 _WHOLE_LIMIT = 2**63
+T = TypeVar("T", bound=msgspec.Struct)
 
 
 class Unusable(msgspec.Struct, frozen=True):
@@ -58,19 +59,21 @@ def _claim(report: _ReportFields, source: values.Source) -> values.Claim:
         summary=report.text("summary"),
         verdict=cast("Any", report.word("verdict")),
         approved=report.texts("approved"),
-        rejected=tuple(values.Rejection(f.text("id"), f.text("reason")) for f in report.objects("rejected", "id")),
+        rejected=tuple(_texts_of(values.Rejection, f) for f in report.objects("rejected", "id")),
         findings=tuple(_finding(f) for f in report.objects("findings", "message", "(no message)")),
-        blockers=tuple(_blocker(f) for f in report.objects("blockers", "description")),
+        blockers=tuple(
+            values.ClaimedBlocker(cast("Any", f.word("type", instead="external")), f.text("description"))
+            for f in report.objects("blockers", "description")
+        ),
         questions=tuple(_question(f) for f in report.objects("questions", "text")),
         protected_changes=tuple(
-            values.ProtectedChange(f.text("path"), f.text("reason"))
-            for f in report.objects("protected_changes", "path")
+            _texts_of(values.ProtectedChange, f) for f in report.objects("protected_changes", "path")
         ),
-        decisions=tuple(_decision(f) for f in report.objects("decisions", "title")),
+        decisions=tuple(_texts_of(values.DesignDecision, f) for f in report.objects("decisions", "title")),
         supersedes=tuple(_revision(f) for f in report.objects("supersedes", "id")),
         invalidates=tuple(_revision(f) for f in report.objects("invalidates", "id")),
         metrics=report.metrics(),
-        issues=tuple(_issue(f) for f in report.objects("issues", "title")),
+        issues=tuple(_texts_of(values.ProposedIssue, f) for f in report.objects("issues", "title")),
         plan=report.text("plan", values.MAX_PLAN),
         business_doc_sync=_sync(report),
         source=source,
@@ -86,26 +89,16 @@ def _finding(fields: _ReportFields) -> Finding:
     return Finding(cast("Any", severity), fields.text("message"), fields.text("file"), fields.whole("line"))
 
 
-def _blocker(fields: _ReportFields) -> values.ClaimedBlocker:
-    kind = fields.word("type", instead="external")
-    return values.ClaimedBlocker(cast("Any", kind), fields.text("description"))
-
-
 def _question(fields: _ReportFields) -> values.OpenQuestion:
     default = fields.text("default")
     return values.OpenQuestion(fields.text("text"), fields.texts("options"), default or None)
 
 
-def _decision(fields: _ReportFields) -> values.DesignDecision:
-    return values.DesignDecision(
-        title=fields.text("title"),
-        context=fields.text("context"),
-        choice=fields.text("choice"),
-        alternatives=fields.texts("alternatives"),
-        consequences=fields.text("consequences"),
-        depends_on=fields.texts("depends_on"),
-        invalidated_if=fields.text("invalidated_if"),
-        supersedes=fields.texts("supersedes"),
+def _texts_of(kind: type[T], fields: _ReportFields) -> T:
+    """A value whose fields are all texts or lists of texts, each under its own name."""
+    wanted = msgspec.structs.fields(kind)
+    return kind(
+        **{each.name: fields.text(each.name) if each.type is str else fields.texts(each.name) for each in wanted}
     )
 
 
@@ -115,16 +108,6 @@ def _revision(fields: _ReportFields) -> values.ClaimedRevision:
     old, _, new = named.partition(" by ")
     return values.ClaimedRevision(
         old.strip(), because.strip() or fields.text("because"), new.strip() or fields.text("by")
-    )
-
-
-def _issue(fields: _ReportFields) -> values.ProposedIssue:
-    return values.ProposedIssue(
-        title=fields.text("title"),
-        type=fields.text("type"),
-        priority=fields.text("priority"),
-        problem=fields.text("problem"),
-        acceptance=fields.texts("acceptance"),
     )
 
 
