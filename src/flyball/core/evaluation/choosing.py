@@ -52,7 +52,8 @@ def choose(metadata: Mapping[str, object], spec: str, cards: Sequence[EvaluatorC
     said = [text for key in _DESCRIBING for text in _texts(metadata.get(key))]
     prose = "\n".join((*said, _NO_PROSE.sub(" ", spec)))
     found = {card.name: [f"word: {word}" for word in card.words if _pattern(word).search(prose)] for card in cards}
-    if _is_shell(found):
+    integrates = any(found.get(name) for name in ("integration", "business-logic"))
+    if "word: UI shell" in found.get("ui-ux", ()) and not integrates:
         found[CODE_QUALITY.name] = []
     for kind in _texts(metadata.get("type")):
         plain = re.sub(r"[\s_/]+", "-", kind.strip().lower())
@@ -63,12 +64,6 @@ def choose(metadata: Mapping[str, object], spec: str, cards: Sequence[EvaluatorC
     found[CODE_QUALITY.name] += [f"goes with {reason}" for reason in reasons if reason in _ALSO_CODE]
     chosen = tuple(Chosen(name, tuple(reasons)) for name, reasons in found.items() if reasons)
     return chosen or (Chosen(CODE_QUALITY.name, (DEFAULT_REASON,)),)
-
-
-def _is_shell(found: Mapping[str, Sequence[str]]) -> bool:
-    """Whether the track is a UI shell without words of integration or business logic."""
-    others = any(found.get(name) for name in ("integration", "business-logic"))
-    return "word: UI shell" in found.get("ui-ux", ()) and not others
 
 
 def _pattern(word: str) -> re.Pattern[str]:
