@@ -177,7 +177,7 @@ def question(said: Evaluated) -> Question:
     return Question("backlog-blocked", said.reason, options, detail="\n".join(said.blocked_on), again=True)
 
 
-def unwritable(edits: Sequence[WorkEdit], times: int) -> Question:
+def unwritable_question(edits: Sequence[WorkEdit], times: int) -> Question:
     """What a person is asked when an edit is refused again and again although nobody changes the file."""
     wanted = [_describe_edit(edit) for edit in edits if isinstance(edit, SetStatus | Archive | AddIssue)]
     text = (

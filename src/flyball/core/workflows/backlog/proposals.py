@@ -36,7 +36,7 @@ def draw(reviews: Iterable[Reviewed], backlog: Backlog, at: datetime) -> Drawn:
     notes: list[str] = []
     for role, proposal in ((review.role, each) for review in reviews for each in review.issues):
         proposed = proposal if proposal.type.strip() else replace(proposal, type=_TYPES.get(role, "bug"))
-        files = _files(proposed)
+        files = tuple(dict.fromkeys(found[1] for found in _PATH.finditer(proposed.problem)))
         twin = edits.duplicate_of(proposed, files, known)
         if not proposed.title.strip():
             notes.append(f"{role} proposed an issue without a title; it is not added")
@@ -50,11 +50,6 @@ def draw(reviews: Iterable[Reviewed], backlog: Backlog, at: datetime) -> Drawn:
             known.append(made)
             taken.add(id)
     return Drawn(tuple(issues), tuple(notes))
-
-
-def _files(proposed: ProposedIssue) -> tuple[str, ...]:
-    """The files a problem names."""
-    return tuple(dict.fromkeys(found[1] for found in _PATH.finditer(proposed.problem)))
 
 
 def from_feedback(texts: Iterable[str], backlog: Backlog, at: datetime) -> tuple[NewIssue, ...]:

@@ -102,24 +102,20 @@ def with_evaluation(
         failed[session.focus] = session.cycles
     # What nobody said this time takes nothing back; the digest tells whether the files are the same.
     done = digest if evaluation.decision == "DONE" else before.done if evaluation.trigger == "unverified" else ""
+    # The name the cycles were read from; of two counts the higher one was.
+    counter = max((name for name in _CYCLES if name in raw), key=_StateFields(raw).count, default=_CYCLES[0])
     seen = LastSeen(session.cycles, session.completed_count, idle, session.failures, failed, done)
     return {
         **raw,
         "last_decision": evaluation.decision,
         "last_decision_reason": evaluation.reason,
         "last_decision_time": at,
-        _counted_under(raw): session.cycles,
+        counter: session.cycles,
         "next_issue_hint": evaluation.next_issue,
         "validation_failures": session.failures,
         "cycles_without_completion": idle,
         OWN: msgspec.to_builtins(seen),
     }
-
-
-def _counted_under(raw: Mapping[str, Any]) -> str:
-    """The name the cycles were read from; of two counts the higher one was."""
-    fields = _StateFields(raw)
-    return max((name for name in _CYCLES if name in raw), key=fields.count, default=_CYCLES[0])
 
 
 def with_values(raw: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def _write(state: State, lane: Lane, name: str, *edits: WorkEdit) -> Step | None
     if isinstance(seen, Step):
         return seen
     if record_of(state).stale >= STALE_THAT_BLOCK:
-        return questions.put(state, lane, cycles.unwritable(edits, record_of(state).stale))
+        return questions.put(state, lane, cycles.unwritable_question(edits, record_of(state).stale))
     return perform(EditBacklog(key, cycles.folder(state), seen.files, edits, state.task.settings.evaluate.ignore))
 
 

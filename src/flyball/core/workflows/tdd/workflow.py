@@ -52,7 +52,10 @@ ORDER = (*STAGES, "SHIP")
 
 def next_step(state: State, lane: Lane) -> Step:
     """What comes next for a tdd task."""
-    first = _opening(state, lane) or _asking(state, lane)
+    first = opening.opened(state, checks=True) or _require_countable_failures(state)
+    if first is None and not state.items:
+        first = _plan_criteria(state, lane)
+    first = first or _asking(state, lane)
     if first is not None:
         return first
     if lane.loop.exiting:
@@ -64,14 +67,6 @@ def next_step(state: State, lane: Lane) -> Step:
     stage = STAGES[lane.stage]
     measured = kernel.work(state, lane, stage)
     return measured if isinstance(measured, Step) else record(*kernel.evaluate(state, lane, stage, measured))
-
-
-def _opening(state: State, lane: Lane) -> Step | None:
-    """Before any work: a workspace, gates that can run, criteria."""
-    first = opening.opened(state, checks=True) or _require_countable_failures(state)
-    if first is None and not state.items:
-        return _plan_criteria(state, lane)
-    return first
 
 
 def _require_countable_failures(state: State) -> Step | None:

@@ -42,7 +42,9 @@ def read_header(text: str) -> dict[str, Value] | Unreadable:
     if len(text) > MAX_HEADER:
         return Unreadable(0, f"the header is longer than {MAX_HEADER // 1024} KiB")
     spaced = "\n".join(_space_key(line) for line in text.split("\n"))
-    if _depth(spaced) > MAX_DEPTH or re.search(_LISTS_IN_A_LINE, spaced):
+    # How deep brackets are nested, those in quotes included.
+    steps = ((mark in "[{") - (mark in "]}") for mark in spaced if mark in "[]{}")
+    if max(itertools.accumulate(steps), default=0) > MAX_DEPTH or re.search(_LISTS_IN_A_LINE, spaced):
         return Unreadable(0, "the header is nested too deeply")
     # Both build nothing but texts, lists and mappings. The one in C is not in every build, and ends the process on deep nesting.
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -78,12 +80,6 @@ def _quote(line: str) -> str:
         return line
     escaped = found[2].replace("'", "''")
     return f"{found[1]}: '{escaped}'"
-
-
-def _depth(text: str) -> int:
-    """How deep brackets are nested, those in quotes included."""
-    steps = ((mark in "[{") - (mark in "]}") for mark in text if mark in "[]{}")
-    return max(itertools.accumulate(steps), default=0)
 
 
 def created_at(text: str) -> str:
