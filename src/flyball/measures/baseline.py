@@ -1,7 +1,7 @@
 """The untouched tree, before any turn: whether gates and tools can run on it at all."""
 
 from flyball.core.model.measurement import GateResult
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found
 from flyball.measures.gates.junit import Outcome
@@ -24,7 +24,7 @@ def baseline(examination: Examination, _protection: Protection) -> Found:
     )
     if trial.failing:
         notes += (
-            f"{plural(len(trial.failing), 'test')} failed before the task began, not required: {listed(trial.failing, 5)}",
+            f"{plural(len(trial.failing), 'test')} failed before the task began, not required: {first_few(trial.failing, 5)}",
         )
     notes += missing_modules(trial.round.cases.values())
     if any(run.result.broken for run in runs):
@@ -62,5 +62,5 @@ def _unseen(examination: Examination, trial: Trial) -> str:
     planted = probes(examination.index.files, examination.tree.directory)
     if any(not examination.trial_with(probe).passed for probe in planted):
         return ""
-    tried = listed([probe.path for probe in planted], 5)
+    tried = first_few([probe.path for probe in planted], 5)
     return f"no gate runs a new test file: {tried} must fail, and every gate ended with 0 with it"

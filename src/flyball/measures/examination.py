@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import GateResult, Trick
 from flyball.core.model.task import Commit, Gate, Settings
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.measures.gates.commands import Commands
 from flyball.measures.gates.expectations import Expectations
 from flyball.measures.gates.gate_tree import GateTree
@@ -253,7 +253,7 @@ class Examination:
 
 
 def _unexcused(run: GateRun, failing: list[Case]) -> GateRun:
-    known = listed(sorted(case.id for case in failing), 3)
+    known = first_few(sorted(case.id for case in failing), 3)
     told = (
         f"{run.result.name} fails for another reason, too, than the tests that failed before the task began ({known})"
     )
@@ -274,7 +274,7 @@ def _lost(missing: tuple[str, ...]) -> tuple[Trick, ...]:
         Trick(
             "test-deleted",
             missing[0].partition("::")[0],
-            f"{plural(len(missing), 'accepted test')} did not run: {listed(missing, 5)}",
+            f"{plural(len(missing), 'accepted test')} did not run: {first_few(missing, 5)}",
         ),
     )
 
@@ -286,6 +286,6 @@ def _skipped(skipped: tuple[str, ...]) -> tuple[Trick, ...]:
         Trick(
             "test-skipped",
             skipped[0].partition("::")[0],
-            f"{plural(len(skipped), 'test')} newly skipped: {listed(skipped, 5)}",
+            f"{plural(len(skipped), 'test')} newly skipped: {first_few(skipped, 5)}",
         ),
     )

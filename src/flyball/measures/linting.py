@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from flyball.core.model.measurement import GateResult
 from flyball.core.model.task import Commit
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 from flyball.measures.examination import Examination
 from flyball.measures.gates.commands import CommandRun
 from flyball.measures.quality import lint
@@ -64,8 +64,8 @@ def _unexcused(examination: Examination, ran: CommandRun) -> LintRun | None:
     new = lint.fresh(ran.text, again.text)
     if not new:
         return None
-    why = f"what the task added keeps it quiet, a comment or an ignore file in {listed(sorted(listed_places(bare)), 5)}"
-    found = listed([line[:200] for line in new], 5)
+    why = f"what the task added keeps it quiet, a comment or an ignore file in {first_few(sorted(listed_places(bare)), 5)}"
+    found = first_few([line[:200] for line in new], 5)
     mend = "mend the findings, or ask for the exception in protected_changes"
     return LintRun(clean=False, detail=f"{command}: {why}; without it: {found}; {mend}")
 

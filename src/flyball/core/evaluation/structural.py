@@ -10,7 +10,7 @@ import msgspec
 
 from flyball.core.evaluation.findings import SHOWN, TrackDefect
 from flyball.core.evaluation.plan_page import PlanPage
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 
 CheckStatus = Literal["pass", "fail", "n/a"]
 PLAN_UPDATED = "plan.md updated"
@@ -129,7 +129,7 @@ def check_business(documents: Sequence[str], reasons: Sequence[str]) -> Structur
     if not documents and not reasons:
         return StructuralCheck(BUSINESS, "pass", reason="no change that documents of the business tell of")
     return StructuralCheck(
-        BUSINESS, "pass", reason=f"needs sync ({listed(tuple(reasons))}): {listed(tuple(documents))}"
+        BUSINESS, "pass", reason=f"needs sync ({first_few(tuple(reasons))}): {first_few(tuple(documents))}"
     )
 
 

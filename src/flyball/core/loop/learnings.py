@@ -5,7 +5,7 @@ from __future__ import annotations
 from flyball.core.memory.recalling import line
 from flyball.core.memory.settling import LearningEntry, settle
 from flyball.core.model.state import Lane, State
-from flyball.core.text.listing import listed
+from flyball.core.text.quantities import titled_list
 from flyball.core.text.scrubbing import clean
 
 FALLBACK = 6
@@ -27,7 +27,7 @@ def told(state: State, lane: Lane) -> str:
         lines = tuple(line(each)[:LINE] for each in _own(state) if each.usable)[-FALLBACK:]
     else:
         lines = tuple(each.line for each in recalled.learnings)
-    parts = [listed(_HEADING, lines)]
+    parts = [titled_list(_HEADING, lines)]
     if reviewing:
         parts += [_REVIEWED if lines else "", _proposed(state), _contradictions(lane)]
     return "\n\n".join(part for part in parts if part)
@@ -42,11 +42,11 @@ def _proposed(state: State) -> str:
     lines = tuple(
         clean(f"{each.fact.number} {each.fact.title}: {each.fact.choice}", LINE) for each in state.learnings.proposed()
     )
-    return listed("Decisions of this work, not accepted yet", lines[-PROPOSED:])
+    return titled_list("Decisions of this work, not accepted yet", lines[-PROPOSED:])
 
 
 def _contradictions(lane: Lane) -> str:
     found = lane.recalled.contradictions if lane.recalled is not None else ()
     lines = tuple(f"{each.told} ({each.subject})" for each in found)
-    text = listed("Decisions that may contradict an earlier one", lines)
+    text = titled_list("Decisions that may contradict an earlier one", lines)
     return f"{text}\n{_AGAINST}" if text else ""

@@ -12,13 +12,13 @@ from flyball.core.loop import learnings
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import open_items
-from flyball.core.text import listing, quantities
+from flyball.core.text import quantities
 
 VERSION = 7
 DOCUMENT_SHOWN = 12_000
 OUTPUT_SHOWN = 3_000
 NONCE = "{nonce}"
-listed = listing.listed
+listed = quantities.titled_list
 _PLACEHOLDER = re.compile(r"\{(junit|coverage)\}")
 _REPORT_FILE = r"${TMPDIR:-/tmp}/\1.xml"
 
@@ -134,7 +134,7 @@ def _put_back(lane: Lane) -> list[str]:
         return []
     kept = "The tree is an earlier one again." if lane.loop.restored else "All other changes of that turn were kept."
     return [
-        f"These protected files were put back as they were accepted: {quantities.listed(lane.put_back, 20)}. {kept}"
+        f"These protected files were put back as they were accepted: {quantities.first_few(lane.put_back, 20)}. {kept}"
     ]
 
 

@@ -24,13 +24,13 @@ def decode(raw: bytes) -> str:
     return raw.decode("utf-8", "backslashreplace")
 
 
-def spelt(value: Any) -> Any:
+def escape_surrogates(value: Any) -> Any:
     r"""A value of plain data with names that are not UTF-8 shown as `\udcNN`, for JSON takes only text."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
-        return {key: spelt(inner) for key, inner in value.items()}
-    return [spelt(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {key: escape_surrogates(inner) for key, inner in value.items()}
+    return [escape_surrogates(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def scrub(text: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.measures.gates.junit import Case
 
 _LACKING = re.compile(
@@ -19,7 +19,7 @@ def missing_modules(cases: Iterable[Case]) -> tuple[str, ...]:
         return ()
     names = sorted({name for _, found in lacking for name in found})
     tests = plural(len(lacking), "test fails", "tests fail")
-    why = f"{tests} on the untouched tree because modules are not installed: {listed(names, SHOWN)}"
+    why = f"{tests} on the untouched tree because modules are not installed: {first_few(names, SHOWN)}"
     return (f"{why}; have `setup` install what brings them",)
 
 

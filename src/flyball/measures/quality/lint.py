@@ -5,7 +5,7 @@ from collections import Counter
 
 import msgspec
 
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.core.text.scrubbing import decode, scrub
 from flyball.measures.gates.commands import CommandRun
 from flyball.measures.gates.telling import ABSENT, telling_line
@@ -94,7 +94,7 @@ def stood_before(command: str, ran: CommandRun) -> str:
 
 
 def _refused(command: str, ran: CommandRun, new: tuple[str, ...]) -> LintRun:
-    what = listed([line[:200] for line in new], 5) if new else telling_line(ran.text)
+    what = first_few([line[:200] for line in new], 5) if new else telling_line(ran.text)
     return LintRun(clean=False, detail=f"{command}: exit {ran.exit.code}: {what}")
 
 

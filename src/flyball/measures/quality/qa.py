@@ -9,7 +9,7 @@ import msgspec
 from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import Check, Quality
 from flyball.core.model.task import Settings
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.measures.quality.complexity import ChangedCode, Function, excesses
 from flyball.measures.quality.documents import is_changelog, is_decision_record, is_readme
 from flyball.measures.quality.lint import LintRun
@@ -116,7 +116,7 @@ def _complexity(given: Evidence) -> Verdict:
         numbers = {f.where: f.complexity for f in given.code.changed}
         return (
             False,
-            f"complexity must be under {limits.complexity}: {listed([f'{w} ({numbers[w]})' for w in over], 5)}",
+            f"complexity must be under {limits.complexity}: {first_few([f'{w} ({numbers[w]})' for w in over], 5)}",
         )
     return True, f"the worst changed function has {given.quality.complexity_worst}"
 
@@ -192,7 +192,7 @@ def _naming(given: Evidence) -> Verdict:
         if name not in known
     ]
     return (
-        (False, f"names that do not follow the language's custom: {listed(odd, 5)}")
+        (False, f"names that do not follow the language's custom: {first_few(odd, 5)}")
         if odd
         else (True, "names follow custom")
     )
@@ -217,7 +217,9 @@ def _api_documentation(given: Evidence) -> Verdict:
         return None, "no Python was changed; documentation of other languages is not checked"
     bare = [f"{path} {name}" for path, module in modules.items() for name in _undocumented(path, module, given)]
     return (
-        (False, f"public and changed, but without a docstring: {listed(bare, 5)}") if bare else (True, "all documented")
+        (False, f"public and changed, but without a docstring: {first_few(bare, 5)}")
+        if bare
+        else (True, "all documented")
     )
 
 
@@ -239,7 +241,7 @@ def _comments(given: Evidence) -> Verdict:
         return None, given.quality.unmeasured or "no product code was changed"
     bare = [f.where for f in complex_ones if not _explained(f)]
     if bare:
-        return False, f"complexity above {COMMENTED_ABOVE} and not a word of explanation: {listed(bare, 5)}"
+        return False, f"complexity above {COMMENTED_ABOVE} and not a word of explanation: {first_few(bare, 5)}"
     return True, f"{plural(len(complex_ones), 'function')} above {COMMENTED_ABOVE}, all explained"
 
 

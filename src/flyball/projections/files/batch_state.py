@@ -10,7 +10,7 @@ from flyball.core.health.history import History
 from flyball.core.health.monitor import Verdict, observe
 from flyball.core.health.observation import Observation
 from flyball.core.model.events import BatchJudged, HistoryImported
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 from flyball.projections.files.loop_state import LoopPage, written
 from flyball.projections.history.records import Row
 from flyball.projections.wording import plain
@@ -103,7 +103,7 @@ def _past(fact: Told) -> tuple[PastRow, ...]:
 
 def _notes(fact: BatchJudged) -> str:
     recorded = fact.batch.review.anti_patterns if fact.batch.review else ()
-    learnt = f"recorded {listed(recorded)}; " if recorded else ""
+    learnt = f"recorded {first_few(recorded)}; " if recorded else ""
     return plain(f"{learnt}{fact.verdict.health}: {fact.verdict.evidence}", 160)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 from flyball.projections.views.report import Report
 from flyball.projections.wording import code, escaped
 
@@ -19,8 +19,8 @@ def pull_request(report: Report) -> str:
     gates = next((v.gates for v in reversed(report.verifications) if v.gates), ())
     lines += [f"- {'passed' if g.passed else 'failed'}: {code(g.command)}" for g in gates] or ["- no gate was run"]
     if report.forced:
-        lines += ["", f"Not verified, skipped by a person: {listed(tuple(m.previous for m in report.forced))}"]
+        lines += ["", f"Not verified, skipped by a person: {first_few(tuple(m.previous for m in report.forced))}"]
     if report.unverified:
-        lines += ["", f"Not verified: {listed(tuple(u.name for u in report.unverified))}"]
+        lines += ["", f"Not verified: {first_few(tuple(u.name for u in report.unverified))}"]
     lines += ["", "## To take it", "", f"    git merge {report.branch}", ""]
     return "\n".join(lines)

@@ -15,7 +15,7 @@ from flyball.core.model.batch_events import BatchSettled, SubtaskIntegrated
 from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent, Save
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import MAIN, EffectId
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.core.workflows.backlog.effects import BacklogRead
 from flyball.core.workflows.backlog.facts import Evaluated, ItemSettled
 from flyball.core.workflows.plan.facts import FinalReviewed
@@ -141,7 +141,7 @@ class TaskHistory:
             self._note((f"{role} approves with a warning: {said or 'it gave no reason'}",))
 
     def _prepared(self, at: datetime, _effect: Effect, outcome: out.Prepared) -> None:
-        left = listed([plain(name) for name in outcome.left], LEFT_NAMED)
+        left = first_few([plain(name) for name in outcome.left], LEFT_NAMED)
         said = (
             f"Set-up created or changed these files. They are not part of the work and not on the branch: {left}"
             if left
@@ -202,7 +202,7 @@ class TaskHistory:
                 plain(outcome.label, 80), outcome.commit, at, False, self.stage, number, tricked, effect.lane
             )
         )
-        paths = listed([plain(path) for path in outcome.paths], 20)
+        paths = first_few([plain(path) for path in outcome.paths], 20)
         self._note((f"put back as accepted after turn {number}: {paths}", *outcome.notes))
 
     def _restored(self, at: datetime, _effect: Effect, outcome: out.Restored) -> None:
@@ -307,7 +307,7 @@ class TaskHistory:
     def _undeclared(self, _at: datetime, fact: ev.UndeclaredEditsFound) -> None:
         beside = (*fact.also_changed, *fact.deleted, *fact.protected)
         if beside:
-            self._note((f"{fact.item} also changed files it had not named: {listed(beside, LEFT_NAMED)}",))
+            self._note((f"{fact.item} also changed files it had not named: {first_few(beside, LEFT_NAMED)}",))
 
     def _evaluated(self, _at: datetime, fact: Evaluated) -> None:
         self._note((*fact.warnings, *fact.deviations))

@@ -7,7 +7,7 @@ from typing import Any
 
 from flyball.core.model import batch_events as be
 from flyball.core.model.state import State
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.core.workflows.plan.facts import FinalReviewed, PlanDrafted, PlanQuestioned, PlanReviewed
 
 _WHY = {
@@ -20,12 +20,12 @@ _WHY = {
 
 
 def _drafted(_state: State, fact: PlanDrafted) -> str:
-    told = f"the plan has {plural(len(fact.problems), 'problem')}: {listed(list(fact.problems), 1)}"
+    told = f"the plan has {plural(len(fact.problems), 'problem')}: {first_few(list(fact.problems), 1)}"
     return told if fact.problems else f"a plan by the {fact.by}"
 
 
 def _questioned(_state: State, fact: PlanQuestioned) -> str:
-    return f"the planner asks: {listed([question.text for question in fact.questions], 2)}"
+    return f"the planner asks: {first_few([question.text for question in fact.questions], 2)}"
 
 
 def _reviewed(_state: State, fact: PlanReviewed) -> str:
@@ -36,7 +36,7 @@ def _reviewed(_state: State, fact: PlanReviewed) -> str:
 
 
 def _begun(_state: State, fact: be.BatchBegun) -> str:
-    return f"batch {fact.number}: {listed(fact.items, 8)}{' side by side' if len(fact.items) > 1 else ''}"
+    return f"batch {fact.number}: {first_few(fact.items, 8)}{' side by side' if len(fact.items) > 1 else ''}"
 
 
 def _integrated(_state: State, fact: be.SubtaskIntegrated) -> str | None:
@@ -47,7 +47,7 @@ def _integrated(_state: State, fact: be.SubtaskIntegrated) -> str | None:
 
 
 def _batch_reviewed(_state: State, fact: be.BatchReviewed) -> str | None:
-    parts = [f"approved {listed(fact.approved, 8)}"] if fact.approved else []
+    parts = [f"approved {first_few(fact.approved, 8)}"] if fact.approved else []
     parts += [f"rejected {each.id}: {each.reason}" for each in (*fact.rejected, *fact.reopened)]
     return f"review: {'; '.join(parts)}" if parts else None
 
@@ -58,13 +58,13 @@ def _returned(_state: State, fact: be.SubtaskReturned) -> str:
 
 
 def _settled(_state: State, fact: be.BatchSettled) -> str:
-    told = f"accepted {listed(fact.accepted, 8)} as {fact.label}" if fact.accepted else "nothing accepted"
+    told = f"accepted {first_few(fact.accepted, 8)} as {fact.label}" if fact.accepted else "nothing accepted"
     return f"batch {fact.number} is over: {told}"
 
 
 def _final(_state: State, fact: FinalReviewed) -> str:
     named = [each.id for each in fact.reopened] + [f.message for f in fact.findings]
-    return "final review: approved" if fact.approved else f"final review asks for changes: {listed(named, 3)}"
+    return "final review: approved" if fact.approved else f"final review asks for changes: {first_few(named, 3)}"
 
 
 LINES: dict[type, Callable[[State, Any], str | None]] = {

@@ -13,7 +13,7 @@ from flyball.core.model.effects import Ask, Measure, RunAgent
 from flyball.core.model.measurement import GateResult, Measurement
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN, EffectId, Player
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.core.workflows.backlog.facts import (
     BlockCleared,
     Evaluated,
@@ -92,7 +92,7 @@ def _begun(state: State, fact: ev.Begun) -> str | None:
 def _marking(effect: MarkEntries) -> str:
     """`tasks.md: T001 and T002 as [x]`, or what else the marks become."""
     after = {
-        change.after: listed([str(c.key) for c in effect.changes if c.after == change.after], 5)
+        change.after: first_few([str(c.key) for c in effect.changes if c.after == change.after], 5)
         for change in effect.changes
     }
     told = (f"{keys} as {f'[{mark}]' if len(mark) == 1 else mark}" for mark, keys in after.items())
@@ -164,7 +164,9 @@ def _recalled(_state: State, _id: str, outcome: out.Recalled) -> str | None:
         return f"learnings could not be recalled: {outcome.problem}"
     if not outcome.learnings:
         return None
-    return f"recalled of {plural(outcome.searched, 'learning')}: {listed([each.id for each in outcome.learnings], 6)}"
+    return (
+        f"recalled of {plural(outcome.searched, 'learning')}: {first_few([each.id for each in outcome.learnings], 6)}"
+    )
 
 
 def _measured(_state: State, _id: str, outcome: out.Measured) -> str:
@@ -174,10 +176,10 @@ def _measured(_state: State, _id: str, outcome: out.Measured) -> str:
     if measured.checks:
         passed = sum(c.status == "pass" for c in measured.checks)
         parts.append(
-            f"checks: {passed} of {len(measured.checks)} pass" + (f", {listed(failed)} fail" if failed else "")
+            f"checks: {passed} of {len(measured.checks)} pass" + (f", {first_few(failed)} fail" if failed else "")
         )
     parts += [f"coverage {coverage_seen(measured.coverage)}"] if measured.coverage is not None else []
-    parts += [f"flaky: {listed(measured.flaky)}"] if measured.flaky else []
+    parts += [f"flaky: {first_few(measured.flaky)}"] if measured.flaky else []
     parts += [f"caught {t.kind}: {t.path}" for t in measured.tricks if not t.harmless]
     return "; ".join(parts)
 
@@ -189,7 +191,7 @@ def _gate(gate: GateResult, measured: Measurement) -> str:
         return f"gate {gate.name}: {'passed' if gate.passed else f'failed, exit {gate.exit_code}'}"
     counts = gate.counts
     names = (
-        f" ({listed([test.rpartition('::')[2] or test for test in measured.failing])})"
+        f" ({first_few([test.rpartition('::')[2] or test for test in measured.failing])})"
         if counts.failing and measured.failing
         else ""
     )
@@ -206,11 +208,11 @@ def _judged(_state: State, fact: ev.Judged) -> str:
     parts = [f"verdict: {decision}, {verdict.health}: {verdict.evidence}"]
     parts += ["the work was rejected"] if fact.rejected else []
     if fact.false_claim:
-        parts.append(f"the agent says done, but measured: {listed(list(fact.gate_1.missing), 1)}")
+        parts.append(f"the agent says done, but measured: {first_few(list(fact.gate_1.missing), 1)}")
     elif fact.gate_1.held:
         parts.append("the gate passes, but the agent does not say that it is done")
     elif fact.gate_1.missing:
-        parts.append(f"missing: {listed(list(fact.gate_1.missing), 1)}")
+        parts.append(f"missing: {first_few(list(fact.gate_1.missing), 1)}")
     parts += [f"cure: {fact.rung}"] if fact.rung else []
     if fact.breaker.state != "CLOSED":
         why = "" if fact.breaker.reason in verdict.evidence else f": {fact.breaker.reason}"
@@ -226,15 +228,15 @@ def _reviewed(_state: State, fact: Reviewed) -> str:
 
 def _settled(_state: State, fact: ItemSettled) -> str:
     count = f" ({plural(fact.failures, 'time')})" if fact.failures else ""
-    created = f"; new: {listed([new.issue.id for new in fact.created])}" if fact.created else ""
-    notes = f"; {listed(list(fact.notes), 2)}" if fact.notes else ""
+    created = f"; new: {first_few([new.issue.id for new in fact.created])}" if fact.created else ""
+    notes = f"; {first_few(list(fact.notes), 2)}" if fact.notes else ""
     return f"{fact.id} {fact.status}{count}{created}{notes}"
 
 
 def _evaluated(_state: State, fact: Evaluated) -> str:
-    causes = f": {listed(list(fact.blocked_on))}" if fact.decision == "BLOCKED" and fact.blocked_on else ""
+    causes = f": {first_few(list(fact.blocked_on))}" if fact.decision == "BLOCKED" and fact.blocked_on else ""
     following = f"; next: {fact.next_issue}" if fact.next_issue else ""
-    told = f"; {listed(list(fact.deviations), 1)}" if fact.deviations else ""
+    told = f"; {first_few(list(fact.deviations), 1)}" if fact.deviations else ""
     rest = f"{causes}{following}{told}"
     return f"{fact.decision} ({fact.trigger}): {fact.reason.rstrip('.') if rest else fact.reason}{rest}"
 
@@ -246,13 +248,13 @@ def _undeclared(_state: State, fact: ev.UndeclaredEditsFound) -> str | None:
         "changed protected": fact.protected,
         "dropped its change of": fact.dropped,
     }
-    told = [f"{what} {listed(list(paths), 5)}" for what, paths in parts.items() if paths]
+    told = [f"{what} {first_few(list(paths), 5)}" for what, paths in parts.items() if paths]
     return f"{fact.item}: {'; '.join(told)}" if told else None
 
 
 def _items_set(_state: State, fact: ev.ItemsSet) -> str:
     origin = "with those the review added" if fact.by == "review" else f"from the {fact.by}"
-    return f"{plural(len(fact.items), 'item')} {origin}: {listed([i.id for i in fact.items], 6)}"
+    return f"{plural(len(fact.items), 'item')} {origin}: {first_few([i.id for i in fact.items], 6)}"
 
 
 def _set_aside(_state: State, fact: ev.TurnSetAside) -> str:
@@ -295,7 +297,7 @@ def _revised(fact: ev.LearningRevised) -> str:
 def _removed(_state: State, fact: ev.WorkspaceRemoved) -> str:
     if fact.by == "found":
         return "the checkout is gone; it is made again from what was saved"
-    return f"cleaned up: {listed(fact.parts)}, {size(fact.freed)}; it is made again when the task goes on"
+    return f"cleaned up: {first_few(fact.parts)}, {size(fact.freed)}; it is made again when the task goes on"
 
 
 _OUTCOMES: dict[type, Callable[[State, str, Any], str | None]] = {
@@ -304,14 +306,14 @@ _OUTCOMES: dict[type, Callable[[State, str, Any], str | None]] = {
     out.Measured: _measured,
     out.Recalled: _recalled,
     out.Saved: lambda _s, _i, o: f"checkpoint {o.label} {short(o.commit)} accepted" if o.accepted else None,
-    out.Mended: lambda _s, _i, o: f"put back as accepted: {listed(list(o.paths), 5)}; the rest of the work is kept",
+    out.Mended: lambda _s, _i, o: f"put back as accepted: {first_few(list(o.paths), 5)}; the rest of the work is kept",
     out.Restored: lambda _s, _i, o: f"rolled back to {short(o.commit)}",
     out.Integrated: lambda _s, _i, o: f"integrated as {short(o.commit)}",
     out.NothingToIntegrate: lambda _s, _i, _o: "nothing to integrate",
     out.Delivered: lambda _s, _i, o: f"branch {o.branch} stands at {short(o.commit)}",
     out.Undelivered: lambda _s, _i, o: f"could not be delivered: {o.detail}",
     out.PullRequested: lambda _s, _i, o: f"pull request {o.url}" if o.url else o.detail,
-    out.Conflicted: lambda _s, _i, o: f"could not be integrated: {o.detail or listed(o.paths)}",
+    out.Conflicted: lambda _s, _i, o: f"could not be integrated: {o.detail or first_few(o.paths)}",
     out.Stale: lambda _s, i, _o: f"{i}: the file has changed since it was read; nothing was written",
     out.Waited: lambda _s, _i, _o: "the wait is over",
     out.Answered: lambda _s, i, o: f"{i} answered: {o.text}" + (" (the default)" if o.by == "default" else ""),
@@ -340,15 +342,17 @@ _FACTS: dict[type, Callable[[State, Any], str | None]] = {
     ItemSettled: _settled,
     ItemReopened: lambda _s, f: f"{f.id} was rolled back and is proposed again",
     Evaluated: _evaluated,
-    BlockCleared: lambda _s, f: f"a person's word clears {f.trigger}" + (f" for {listed(f.items)}" if f.items else ""),
+    BlockCleared: lambda _s, f: (
+        f"a person's word clears {f.trigger}" + (f" for {first_few(f.items)}" if f.items else "")
+    ),
     ev.UndeclaredEditsFound: _undeclared,
     ev.LearningRecorded: lambda _s, f: f"{f.kind} {f.number:03d}: {f.title}",
     ev.LearningRevised: lambda _s, f: f"{f.by} {_revised(f)}: {f.because}",
-    ev.Consented: lambda _s, f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {listed(f.paths)}",
+    ev.Consented: lambda _s, f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {first_few(f.paths)}",
     ev.PersonSpoke: lambda _s, f: None if f.word == "answer" else f"a person says {f.word} {f.text}".rstrip(),
     ev.SettingsChanged: lambda _s, _f: "settings changed by a person",
     SessionImported: lambda _s, f: f"begun from {describe_session(f.session)}",
-    ev.TaskReopened: lambda _s, f: f"reopened with {listed(f.items) or 'nothing that is not asked for already'}",
+    ev.TaskReopened: lambda _s, f: f"reopened with {first_few(f.items) or 'nothing that is not asked for already'}",
     ev.WorkspaceRemoved: _removed,
     ev.TaskStopped: _stopped,
     **batch_lines.LINES,
