@@ -51,15 +51,12 @@ class NoSummary(msgspec.Struct, frozen=True):
     message: str
 
 
-def read_validations(text: str, file: str, kind: str = "") -> tuple[Validation, ...] | NoSummary:
-    """The validations in a file: JSON where it begins like it, else every `## <Kind> Summary` outside code fences.
-
-    `kind` is for reports that name none.
-    """
+def read_validations(text: str, file: str) -> tuple[Validation, ...] | NoSummary:
+    """The validations in a file: JSON where it begins like it, else every `## <Kind> Summary` outside code fences."""
     bare = text.removeprefix("\ufeff")
     read: Iterable[Validation | NoSummary]
     if bare.lstrip()[:1] in ("{", "["):
-        read = _from_json(bare, file, kind or kind_of(file))
+        read = _from_json(bare, file)
     else:
         lines = split_fences(bare).prose.split("\n")
         read = [_summary(lines[start + 1 : end], start + 1, name, file) for start, end, name in _sections(lines)]
@@ -252,20 +249,21 @@ def _critical_place(lines: Sequence[str]) -> str:
     return next((path[1] for path in paths if path), "")
 
 
-def _from_json(text: str, file: str, kind: str) -> list[Validation | NoSummary]:
+def _from_json(text: str, file: str) -> list[Validation | NoSummary]:
     try:
         decoded = read_json(text.encode("utf-8", "replace"), object)
     except JsonUnreadable as error:
         return [NoSummary(0, f"not valid JSON ({clean(str(error), 120)}); expected a report object or a summary")]
     entries = decoded if isinstance(decoded, list) else [decoded]
-    found = [_from_object(entry, file, kind) for entry in entries]
+    found = [_from_object(entry, file) for entry in entries]
     return found or [NoSummary(0, "an empty list; expected at least one report object")]
 
 
-def _from_object(entry: Any, file: str, kind: str) -> Validation | NoSummary:
+def _from_object(entry: Any, file: str) -> Validation | NoSummary:
     if not isinstance(entry, dict):
         return NoSummary(0, "an entry that is not an object; expected a report object")
-    named = next((entry[key] for key in ("kind", "role", "subagent") if isinstance(entry.get(key), str)), kind)
+    given = (entry[key] for key in ("kind", "role", "subagent") if isinstance(entry.get(key), str))
+    named = next(given, kind_of(file))
     if isinstance(entry.get("findings"), dict):  # counts of findings instead of the findings
         try:
             return consistent(msgspec.convert({**entry, "kind": _kind(named), "file": file}, Validation))
