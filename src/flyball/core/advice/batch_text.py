@@ -57,7 +57,6 @@ def batch_of(raw: bytes) -> BatchResult:
 
 
 def read_batch(text: str) -> BatchResult:
-    """The batch result a text describes."""
     sections = _sections(text)
     batch, passed = _names(sections.get("batch", ())), _names(sections.get("passed", ()))
     review = _review(sections.get("review", ()))
