@@ -51,7 +51,6 @@ ORDER = (*STAGES, "SHIP")
 
 
 def next_step(state: State, lane: Lane) -> Step:
-    """What comes next for a tdd task."""
     first = opening.opened(state, checks=True) or _require_countable_failures(state)
     if first is None and not state.items:
         first = _plan_criteria(state, lane)
