@@ -89,7 +89,6 @@ class TrackMatter(msgspec.Struct, frozen=True):
 
 
 def answer_schema() -> dict[str, object]:
-    """The JSON schema of an answer."""
     (schema,), components = msgspec.json.schema_components([JudgeAnswer])
     return {**schema, "$defs": components}
 

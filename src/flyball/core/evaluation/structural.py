@@ -21,8 +21,6 @@ BUSINESS = "business docs in sync"
 
 
 class StructuralCheck(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One check, how it ended, and what was found."""
-
     name: str
     status: CheckStatus
     findings: tuple[TrackDefect, ...] = ()

@@ -22,8 +22,6 @@ SHOWN = 3
 
 
 class RuleAnswer(msgspec.Struct, frozen=True):
-    """What a rule says."""
-
     decision: values.Decision
     trigger: values.Trigger
     reason: str
@@ -38,9 +36,6 @@ class Weighing(msgspec.Struct, frozen=True):
     candidates: Candidates
     open: tuple[values.Issue, ...]
     blocked: tuple[values.Issue, ...]
-
-
-Rule = Callable[[Weighing], RuleAnswer | None]
 
 
 def idle_cycles(session: values.Session) -> int:
@@ -185,7 +180,7 @@ def unforeseen(weighed: Weighing) -> RuleAnswer:
     return _block("unverified", f"No rule fits: {plural(len(weighed.open), 'issue')} open")
 
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[Callable[[Weighing], RuleAnswer | None], ...] = (
     _unrecoverable,
     _critical_security,
     _failed_often,

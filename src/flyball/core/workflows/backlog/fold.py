@@ -13,16 +13,9 @@ from flyball.core.model.events import Judged, Moved, PersonSpoke, SessionStarted
 from flyball.core.model.outcomes import Edited, Stale
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit
+from flyball.core.workflows.backlog import facts
 from flyball.core.workflows.backlog.edits import Reopen
 from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
-from flyball.core.workflows.backlog.facts import (
-    BlockCleared,
-    Evaluated,
-    ItemReopened,
-    ItemSelected,
-    ItemSettled,
-    Reviewed,
-)
 from flyball.core.workflows.backlog.record import record_of
 
 
@@ -59,7 +52,7 @@ def _on_person_spoke(state: State, fact: PersonSpoke) -> None:
         state.record = replace(record_of(state), stale=0, stale_files={})
 
 
-def _on_item_selected(state: State, fact: ItemSelected) -> None:
+def _on_item_selected(state: State, fact: facts.ItemSelected) -> None:
     state.record = replace(record_of(state), cycle=fact.cycle, reviews={}, passed=False, settled=None, evaluated=None)
     known = [item.id for item in state.items]
     if fact.item.id in known:
@@ -72,7 +65,7 @@ def _on_item_selected(state: State, fact: ItemSelected) -> None:
         state.main.best = next((c for c in reversed(state.checkpoints) if c.accepted), state.main.best)
 
 
-def _on_reviewed(state: State, fact: Reviewed) -> None:
+def _on_reviewed(state: State, fact: facts.Reviewed) -> None:
     record = record_of(state)
     state.record = replace(record, reviews={**record.reviews, fact.role: fact})
 
@@ -101,7 +94,7 @@ def _on_moved(state: State, fact: Moved) -> None:
     state.record = replace(record, evaluated=None, forgiven=(), proven=proven)
 
 
-def _on_item_settled(state: State, fact: ItemSettled) -> None:
+def _on_item_settled(state: State, fact: facts.ItemSettled) -> None:
     work, done = record_of(state), fact.status == "completed"
     status = "completed" if done else "in-progress" if fact.status == "failed" else "blocked"
     idle = work.idle_cycles if fact.status == "withdrawn" else work.idle_cycles + 1
@@ -116,7 +109,7 @@ def _on_item_settled(state: State, fact: ItemSettled) -> None:
     state.items = tuple(replace(i, status=status) if i.id == fact.id else i for i in state.items)
 
 
-def _on_item_reopened(state: State, fact: ItemReopened) -> None:
+def _on_item_reopened(state: State, fact: facts.ItemReopened) -> None:
     """Rolled back: what was accepted with it no longer stands, so nothing is known of the branch but the baseline."""
     state.record = replace(
         record_of(state),
@@ -134,7 +127,7 @@ def _on_item_reopened(state: State, fact: ItemReopened) -> None:
     state.main.tests_ref = state.baseline.tests_ref if state.baseline else ""
 
 
-def _on_evaluated(state: State, fact: Evaluated) -> None:
+def _on_evaluated(state: State, fact: facts.Evaluated) -> None:
     """The cycle is over; its reviews stay, for the next evaluation looks at them too."""
     state.record = replace(
         record_of(state),
@@ -145,7 +138,7 @@ def _on_evaluated(state: State, fact: Evaluated) -> None:
     state.main.item = ""
 
 
-def _on_block_cleared(state: State, fact: BlockCleared) -> None:
+def _on_block_cleared(state: State, fact: facts.BlockCleared) -> None:
     work = replace(record_of(state), evaluated=None, settled=None, seen=None)
     match fact.trigger:
         case "failed_3x":
@@ -171,12 +164,12 @@ FOLDS: dict[type, Callable[[State, Any], None]] = {
     PersonSpoke: _on_person_spoke,
     Judged: _on_judged,
     Moved: _on_moved,
-    ItemSelected: _on_item_selected,
-    Reviewed: _on_reviewed,
-    ItemSettled: _on_item_settled,
-    ItemReopened: _on_item_reopened,
-    Evaluated: _on_evaluated,
-    BlockCleared: _on_block_cleared,
+    facts.ItemSelected: _on_item_selected,
+    facts.Reviewed: _on_reviewed,
+    facts.ItemSettled: _on_item_settled,
+    facts.ItemReopened: _on_item_reopened,
+    facts.Evaluated: _on_evaluated,
+    facts.BlockCleared: _on_block_cleared,
     TaskReopened: _on_task_reopened,
 }
 BEGUN: dict[type, Callable[[State, Lane, Any], None]] = {ReadBacklog: _on_reading_begun}

@@ -52,7 +52,6 @@ IMPLEMENT = Stage("IMPLEMENT", "implementer", "green", _weigh, brief, product=Tr
 
 
 def next_step(state: State, lane: Lane) -> Step:
-    """What comes next for a backlog task."""
     first = opening.opened(state)
     if first is not None:
         return first

@@ -44,7 +44,6 @@ REVIEW = Stage("REVIEW", REVIEWER, "gates", gates.review, brief)
 
 
 def next_step(state: State, lane: Lane) -> Step:
-    """What comes next for a quick task."""
     first = opening.opened(state)
     if first is not None:
         return first

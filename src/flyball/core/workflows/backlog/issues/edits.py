@@ -91,7 +91,6 @@ def with_field(text: str, id: str, name: str, value: str) -> str:
 
 
 def without_field(text: str, id: str, name: str) -> str:
-    """The text without one field of an issue's header."""
     block = _find(text, id).block
     header = block.header(text)
     return text[: block.header_start] + _field(name).sub("", header) + text[block.header_end :]
@@ -263,7 +262,6 @@ def records(history: str, id: str) -> list[str]:
 
 
 def is_reverted(block: str) -> bool:
-    """Whether a block is a `reverted` row."""
     return any(issue.stated == REVERTED for issue in read_issues(block, HISTORY).issues)
 
 

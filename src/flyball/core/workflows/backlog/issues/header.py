@@ -153,5 +153,4 @@ class Fields:
 
 
 def _one_line(value: str) -> str:
-    """A value in one line."""
     return " ".join(clean(value, MAX_TEXT).split())

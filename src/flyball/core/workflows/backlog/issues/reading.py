@@ -24,8 +24,6 @@ REVERTED = "reverted"
 
 
 class ReadFile(msgspec.Struct, frozen=True):
-    """An issue file as read."""
-
     file: str
     text: str
     blocks: tuple[ReadBlock, ...]
