@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
@@ -126,9 +127,7 @@ def _heading_kind(line: str) -> str:
 
 def of_claim(claim: Claim, kind: str, file: str = "validation", created: Sequence[str] = ()) -> Validation | NoSummary:
     """A report object as a validation; findings that block, or being blocked, outweigh a verdict that says all is well."""
-    counts: dict[str, int] = {}
-    for finding in claim.findings:
-        counts[finding.severity] = counts.get(finding.severity, 0) + 1
+    counts = dict(Counter[str](finding.severity for finding in claim.findings))
     blocking = bool(counts.get("critical") or counts.get("major") or claim.rejected)
     if not claim.verdict and not blocking:
         return NoSummary(0, "no verdict; expected pass, warn or fail")
@@ -148,29 +147,26 @@ def of_claim(claim: Claim, kind: str, file: str = "validation", created: Sequenc
 
 
 def _summary(lines: Sequence[str], first: int, kind: str, file: str) -> Validation | NoSummary:
-    fields = list(_fields(lines))
+    name, fields = _kind(kind), list(_fields(lines))
     results = [n for n, line in enumerate(lines) if _RESULT.fullmatch(line.rstrip())]
-    said = next(((n, value) for n, name, value in fields if name == "result"), None)
+    said = next(((n, value) for n, field, value in fields if field == "result"), None)
     if said is None:
-        return NoSummary(first, f"the {_kind(kind)} has no `**Result:**`; expected pass, warn or fail")
+        return NoSummary(first, f"the {name} has no `**Result:**`; expected pass, warn or fail")
     if len(results) > 1:
         places = ", ".join(str(first + n + 1) for n in results)
-        return NoSummary(
-            first + results[1] + 1, f"the {_kind(kind)} gives its result {len(results)} times (lines {places})"
-        )
+        return NoSummary(first + results[1] + 1, f"the {name} gives its result {len(results)} times (lines {places})")
     word = meaning("verdict", re.sub(r"[^\w\s?-]", "", said[1]))
     if not word:
         return NoSummary(first + said[0] + 1, f"Result is {clean(said[1], 60)!r}; expected pass, warn or fail")
     counts = _counts(lines, fields)
     unclear = _unclear(lines, fields, counts)
     if unclear:
-        return NoSummary(
-            first + said[0] + 1, f"the {_kind(kind)} says {unclear!r}, which gives no number; write `Critical: 0`"
-        )
+        message = f"the {name} says {unclear!r}, which gives no number; write `Critical: 0`"
+        return NoSummary(first + said[0] + 1, message)
     created = list(_created_ids(lines, fields))
     critical = _is_security(kind) and bool(counts.get("critical") or any(grave for _, grave in created))
     return Validation(
-        kind=_kind(kind),
+        kind=name,
         result=cast("Result", "fail" if counts.get("critical") else word),
         findings=counts,
         created=tuple(dict.fromkeys(id for id, _ in created)),
