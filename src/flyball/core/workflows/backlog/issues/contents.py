@@ -192,9 +192,8 @@ class _BlockReader:
         self._check_body(issue)
 
     def _check_body(self, issue: Issue) -> None:
-        lacking = [
-            n for n, value in (("Problem", issue.problem), ("Acceptance Criteria", issue.acceptance)) if not value
-        ]
+        sections = {"Problem": issue.problem, "Acceptance Criteria": issue.acceptance}
+        lacking = [name for name, value in sections.items() if not value]
         if lacking:
             self._note_at(issue.line, f"{issue.id} has no section {' and none '.join(lacking)}")
         if len(self._body) > MAX_BODY:

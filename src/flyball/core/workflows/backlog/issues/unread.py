@@ -97,15 +97,12 @@ class _Account:
     def _examine(self, index: int) -> tuple[str, int]:
         """What stands in a line that is not accounted for, or nothing; and the line to go on with."""
         line = self._lines[index]
-        names = [
-            name
-            for name in words.names_in(line.text, self._known)
-            if name not in (line.own, words.number_of(line.own or ""))
-        ]
+        named = words.names_in(line.text, self._known)
+        names = [name for name in named if name not in (line.own, words.number_of(line.own or ""))]
         unknown = [name for name in names if name not in self._known.ids]
         heading = _HEADING.fullmatch(line.text)
         key = _ID_KEY.search(line.text) if not heading and (names or self._may_be_field(index)) else None
-        if key and (names or not words.names_in(line.text, self._known)):
+        if key and (names or not named):
             end = self._reach(index, _LONGEST_ITEM, key=True)
             value = re.split(r"[,|\s]", key[1], maxsplit=1)[0]
             return ("" if words.is_placeholder(value) else self._definition(index, end, names, key[1])), end
@@ -116,11 +113,8 @@ class _Account:
         if heading and said:
             return ("" if words.is_final(said) else f"the heading that names {names[0]}"), end
         if heading:
-            return (
-                f"the heading that names {unknown[0]}"
-                if unknown and not words.says_final(line.text, unknown[0])
-                else ""
-            ), end
+            over = not unknown or words.says_final(line.text, unknown[0])
+            return ("" if over else f"the heading that names {unknown[0]}"), end
         return (self._mention(index, unknown, said) if unknown else ""), end
 
     def _may_be_field(self, index: int) -> bool:
@@ -133,11 +127,8 @@ class _Account:
         """A header of an issue that is no block: in a list, in braces, in a fence, with other spaces."""
         line, said = self._lines[index], self._statuses(self._item(index), end)
         titled = any(_TITLE_KEY.search(each.text) for each in self._lines[self._item(index) : end])
-        if (
-            line.own is not None
-            and not names
-            and not any(status in ("proposed", "in-progress", "blocked") for status in said)
-        ):
+        unfinished = any(status in ("proposed", "in-progress", "blocked") for status in said)
+        if line.own is not None and not names and not unfinished:
             return ""
         if not said and not titled:
             unknown = [name for name in names if name not in self._known.ids]
@@ -173,13 +164,9 @@ class _Account:
             return f"the table row {cells[0][:40]!r}" if issues and stated and not words.is_final(stated) else ""
         found = _STATUS_LINE.search(line.text)
         said = words.status_in(found[1]) if found else None
-        if (
-            found is None
-            or said is None
-            or said in FINAL
-            or words.is_enumeration(found[1])
-            or self._is_named_below(index)
-        ):
+        if found is None or said is None or said in FINAL:
+            return ""
+        if words.is_enumeration(found[1]) or self._is_named_below(index):
             return ""
         above = self._heading_above(index)
         title = _HEADING.fullmatch(self._lines[above].text) if above is not None else None
@@ -226,11 +213,10 @@ class _Account:
             named = words.names_in(line.text, self._known) and not _FIELD.match(line.text)
             if not near or apart or other or named or _ID_KEY.search(line.text):
                 break
-            if (key and self._is_sibling(index, later)) or (
-                words.gives_status(line.text) and self._is_named_below(later)
-            ):
+            stated = words.gives_status(line.text)
+            if (key and self._is_sibling(index, later)) or (stated and self._is_named_below(later)):
                 break
-            end = later + 1 if words.gives_status(line.text) or (key and _TITLE_KEY.search(line.text)) else end
+            end = later + 1 if stated or (key and _TITLE_KEY.search(line.text)) else end
         return end
 
     def _item(self, index: int) -> int:
