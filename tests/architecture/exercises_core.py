@@ -28,7 +28,7 @@ from flyball.core.workflows.plan.sources.marking import finishing, with_marks
 from flyball.core.workflows.plan.sources.ralph import read_ralph
 from flyball.core.workflows.plan.sources.task_master import read_task_master
 from flyball.core.workflows.plan.sources.trackers import read_beads, read_github
-from flyball.core.workflows.tdd.prp_session import read, told
+from flyball.core.workflows.tdd.prp_session import describe_session, read
 from flyball.projections.files.evaluation_report import evaluation_report
 
 FAILURE = """
@@ -77,7 +77,7 @@ def exercise_a_session_of_another_loop() -> None:
         "current_phase": "QA",
         "status": "paused",
     }
-    assert told(read(state, None, datetime(2026, 2, 1, tzinfo=UTC)))
+    assert describe_session(read(state, None, datetime(2026, 2, 1, tzinfo=UTC)))
 
 
 def exercise_an_evaluation_of_a_track() -> None:

@@ -34,7 +34,7 @@ from flyball.core.model.state import State
 from flyball.core.model.task import TaskId
 from flyball.core.workflows.backlog.cycles import folder
 from flyball.core.workflows.registry import WORKFLOWS, works_on_issues
-from flyball.core.workflows.tdd.prp_session import told
+from flyball.core.workflows.tdd.prp_session import describe_session
 from flyball.documents.work_source import require_constitution
 from flyball.projections.views.standing import final_stop, next_command
 from flyball.projections.views.status import status
@@ -65,7 +65,7 @@ def start(here: Path, order: Start, flags: RunFlags) -> int:
             return _taken_up(site, known, flags, order.seat)
     session = taken[0] if taken is not None else None
     if session is not None:
-        say(f"{told(session)}: the task begins there")
+        say(f"{describe_session(session)}: the task begins there")
     elif WORKFLOWS[configured.workflow].takes_sessions:
         session = prp_sessions.offered(order.source, repository.root, attended=configured.settings.attended)
     configured = settle_place(site, configured)

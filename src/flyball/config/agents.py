@@ -10,7 +10,7 @@ from flyball.config.errors import ConfigError, FlagInvalid
 from flyball.config.file import FileConfig, nearest
 from flyball.config.reviewers import spoken, takes_no_model, with_reviewers
 from flyball.core.model.task import CLI_TYPES, AgentChoice, AgentSpec
-from flyball.core.roles.workers import reviewing
+from flyball.core.roles.workers import reviewer_names
 
 TYPED = "command"
 """The name of an agent given by --agent-command alone."""
@@ -195,7 +195,7 @@ def _on_model(
     others = [f"{role} ({spoken(cast[role])})" for role in kept]
     if others:
         yield f"--model {model} is not for {', '.join(others)}, as flyball.toml sets"
-    reviews_others = reviewing()
+    reviews_others = reviewer_names()
     reviews = [r for r in dict.fromkeys(roles) if r in reviews_others and r not in kept and cast[r].model != model]
     if reviews:
         yield f"--model {model} is not for {', '.join(reviews)}: another model reviews; to change that, set model below [roles.{reviews[0]}]"

@@ -9,7 +9,7 @@ import msgspec
 from flyball.core.loop.casting import in_order, independence, reviewers
 from flyball.core.model.task import AgentChoice, AgentSpec, Author, Player
 from flyball.core.providers.models import models_of
-from flyball.core.roles.workers import reviewing
+from flyball.core.roles.workers import reviewer_names
 
 
 class Reviewing(msgspec.Struct, frozen=True):
@@ -32,7 +32,7 @@ def with_reviewers(
     """
     result = {"default": default, **chosen}
     implementer = result.get(author, default)
-    reviews = reviewing()
+    reviews = reviewer_names()
     said: dict[str, list[str]] = {}
     for role in (role for role in dict.fromkeys(roles) if role in reviews):
         choice = result.get(role, default)

@@ -18,7 +18,7 @@ from flyball.core.model.outcomes import Edited, Stale
 from flyball.core.workflows.backlog import edits as ed
 from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
 from flyball.core.workflows.backlog.issues.edits import find_issue
-from flyball.core.workflows.backlog.session_state import placed
+from flyball.core.workflows.backlog.session_state import with_values
 from flyball.core.workflows.backlog.values import Backlog, Evaluation, Status
 from flyball.documents import work_folder as wf
 from flyball.documents.errors import DocumentError
@@ -139,7 +139,7 @@ class _Editing:
             case ed.KeepSession():
                 with KeptFolder.below(self._root, wf.WORK, wf.AGENT) as agent:
                     agent.edit(
-                        wf.STATE, lambda raw: wf.state_bytes(placed(json.loads(raw) if raw else {}, edit.values))
+                        wf.STATE, lambda raw: wf.state_bytes(with_values(json.loads(raw) if raw else {}, edit.values))
                     )
 
     def _change(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 from flyball.documents import open_folder
 from flyball.documents.errors import ExportedFilesForeign, ExportedFilesUnwritable
 
@@ -30,7 +30,7 @@ def write_exported(folder: Path, files: Mapping[str, str], *, manifest: str, for
     foreign = [name for name, text in files.items() if not _is_ours(folder / name, text, known.get(name, ""))]
     if foreign and not force:
         raise ExportedFilesForeign(
-            f"{listed(foreign)} in {folder}: not written by flyball export, or changed since; nothing was "
+            f"{first_few(foreign)} in {folder}: not written by flyball export, or changed since; nothing was "
             "written. Move that away, or write over it with: --force"
         )
     stale = tuple(name for name, text in files.items() if _content(folder / name) != text.encode())

@@ -18,7 +18,7 @@ import msgspec
 from flyball import faults
 from flyball.core.model.naming import LOOP, next_number, parse_task_id
 from flyball.core.model.task import TaskId
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 from flyball.documents import open_folder
 from flyball.documents.errors import LoopFolderForeign, LoopFolderUnwritable
 
@@ -75,7 +75,7 @@ def check_foreign(tree: Path) -> None:
         strange = sorted(entry.name for entry in entries if not _is_ours(entry))
     if strange:
         raise LoopFolderForeign(
-            f"{folder} holds {listed(strange)}; expected only folders of tasks, such as 001-add-login. "
+            f"{folder} holds {first_few(strange)}; expected only folders of tasks, such as 001-add-login. "
             "Move it elsewhere and try again."
         )
 

@@ -10,7 +10,7 @@ import msgspec
 
 from flyball.core.model.task import Source
 from flyball.core.text.json_edits import NotAnObject, with_values
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 from flyball.documents.errors import SourceUnreadable, TrackUnreadable
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.source import SourceDocument, place_below, read_bytes, read_text
@@ -38,7 +38,7 @@ def read_track(name: str, root: Path) -> Track:
     folder = next((each for each in (root / name, *(place / name for place in above)) if each.is_dir()), None)
     if folder is None or not name.strip():
         there = sorted(each.name for place in above if place.is_dir() for each in place.iterdir() if each.is_dir())
-        told = f" There are: {listed(there, 8)}." if there else ""
+        told = f" There are: {first_few(there, 8)}." if there else ""
         raise TrackUnreadable(
             f"There is no track {name!r}: expected a folder with spec.md or metadata.json, or the name of one below {TRACKS}/.{told}"
         )

@@ -13,7 +13,7 @@ import msgspec
 from flyball.core.workflows.backlog.focus import focused_issue, with_decision
 from flyball.core.workflows.backlog.issues.reading import read_backlog
 from flyball.core.workflows.backlog.issues.words import is_history, place_of
-from flyball.core.workflows.backlog.session_state import StateRead, read_state, updated
+from flyball.core.workflows.backlog.session_state import StateRead, read_state, with_evaluation
 from flyball.core.workflows.backlog.values import HISTORY, ISSUE_FILES, Backlog, Deviation, Evaluation, Session
 from flyball.documents.errors import WorkFolderUnusable
 from flyball.documents.kept_files import KeptFolder
@@ -130,7 +130,9 @@ class WorkFolder:
 
             def with_session(raw: bytes | None) -> bytes:
                 values, _ = _parse_state(raw)
-                return state_bytes(updated(values, read_state(values), session, evaluation, at=at, digest=digest))
+                return state_bytes(
+                    with_evaluation(values, read_state(values), session, evaluation, at=at, digest=digest)
+                )
 
             agent.edit(STATE, with_session)
             agent.edit(FOCUS, lambda raw: bytes_of(with_decision(text_of(raw or b""), evaluation, at)))

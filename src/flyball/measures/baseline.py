@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from flyball.core.model.measurement import GateResult
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found
 from flyball.measures.gates.junit import Case, Outcome
@@ -30,7 +30,7 @@ def baseline(examination: Examination, _protection: Protection) -> Found:
     )
     if trial.failing:
         notes += (
-            f"{plural(len(trial.failing), 'test')} failed before the task began, not required: {listed(trial.failing, 5)}",
+            f"{plural(len(trial.failing), 'test')} failed before the task began, not required: {first_few(trial.failing, 5)}",
         )
     notes += _missing_modules(trial.round.cases.values())
     if any(run.result.broken for run in runs):
@@ -50,7 +50,7 @@ def _missing_modules(cases: Iterable[Case]) -> tuple[str, ...]:
         return ()
     names = sorted({name for found in lacking for name in found})
     tests = plural(len(lacking), "test fails", "tests fail")
-    why = f"{tests} on the untouched tree because modules are not installed: {listed(names, 8)}"
+    why = f"{tests} on the untouched tree because modules are not installed: {first_few(names, 8)}"
     return (f"{why}; have `setup` install what brings them",)
 
 
@@ -80,5 +80,5 @@ def _why_unseen(examination: Examination, trial: Trial) -> str:
     planted = probes(examination.index.files, examination.tree.directory)
     if any(not examination.trial_with(probe).passed for probe in planted):
         return ""
-    tried = listed([probe.path for probe in planted], 5)
+    tried = first_few([probe.path for probe in planted], 5)
     return f"no gate runs a new test file: {tried} must fail, and every gate ended with 0 with it"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import GateResult, Trick
 from flyball.core.model.task import Commit, Gate, Settings
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.measures.gates.commands import Commands
 from flyball.measures.gates.expectations import Expectations
 from flyball.measures.gates.gate_tree import GateTree
@@ -93,7 +93,7 @@ class Examination(msgspec.Struct, eq=False):
             if not failing or run.result.exit_code == 0 or self._ends_with_0(gate, failing):
                 runs.append(run)
                 continue
-            known = listed(sorted(case.id for case in failing), 3)
+            known = first_few(sorted(case.id for case in failing), 3)
             other = f"{run.result.name} fails for another reason, too"
             told = f"{other}, than the tests that failed before the task began ({known})"
             result = replace(run.result, passed=False)
@@ -177,10 +177,10 @@ class Examination(msgspec.Struct, eq=False):
         if self.request.kind == "baseline":
             missing, skipped = (), ()
         if missing:
-            detail = f"{plural(len(missing), 'accepted test')} did not run: {listed(missing, 5)}"
+            detail = f"{plural(len(missing), 'accepted test')} did not run: {first_few(missing, 5)}"
             tricks += (Trick("test-deleted", missing[0].partition("::")[0], detail),)
         if skipped:
-            detail = f"{plural(len(skipped), 'test')} newly skipped: {listed(skipped, 5)}"
+            detail = f"{plural(len(skipped), 'test')} newly skipped: {first_few(skipped, 5)}"
             tricks += (Trick("test-skipped", skipped[0].partition("::")[0], detail),)
         notes = tuple(note for run in gates.runs for note in run.notes)
         return Trial(gates, outcomes, failing, missing, skipped, tricks, notes)

@@ -6,7 +6,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from flyball.core.model.measurement import Check, GateResult, Quality, Trick
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.measures.baseline import baseline
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found, changed_tests, measure_changed_files
@@ -105,8 +105,8 @@ def measure_unaided(examination: Examination, protection: Protection, found: Fou
     if trial.green:
         return found
     lost = tuple(i for i in (*trial.failing, *trial.missing) if i in accepted)
-    said = listed(lost, 5) or "the gate fails"
-    detail = f"accepted tests pass only with new files beside them ({listed(new, 5)}): {said}"
+    said = first_few(lost, 5) or "the gate fails"
+    detail = f"accepted tests pass only with new files beside them ({first_few(new, 5)}): {said}"
     tricks = (*found.tricks, Trick("test-aided", new[0], detail))
     return replace(found, tricks=tricks, green_runs=0, aiding=new)
 
@@ -221,8 +221,8 @@ def _tests_verdict(trial: Trial, *, clean: bool) -> qa.Verdict:
     if clean:
         return True, plural(len(trial.outcomes), "test") if trial.outcomes else "every gate passes by its exit code"
     parts = [f"{run.result.name}: {run.result.broken}" for run in trial.round.runs if run.result.broken]
-    parts += [f"{plural(len(trial.failing), 'test')} failing: {listed(trial.failing, 5)}"] if trial.failing else []
-    parts += [f"{plural(len(trial.missing), 'test')} gone: {listed(trial.missing, 5)}"] if trial.missing else []
+    parts += [f"{plural(len(trial.failing), 'test')} failing: {first_few(trial.failing, 5)}"] if trial.failing else []
+    parts += [f"{plural(len(trial.missing), 'test')} gone: {first_few(trial.missing, 5)}"] if trial.missing else []
     parts += [f"{plural(len(trial.newly_skipped), 'test')} newly skipped"] if trial.newly_skipped else []
     parts += [
         f"{run.result.name} ends with {run.result.exit_code}" for run in trial.round.runs if not run.result.passed

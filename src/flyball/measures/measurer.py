@@ -14,7 +14,7 @@ from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import GateResult, Measurement, Trick
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, Settings
-from flyball.core.text.scrubbing import decode, spelt
+from flyball.core.text.scrubbing import decode, escape_surrogates
 from flyball.folders import environment_folders
 from flyball.measures.examination import Examination
 from flyball.measures.found import Found
@@ -197,11 +197,11 @@ def _expectations(
 
 
 def storable(measurement: Measurement) -> Measurement:
-    """The same measurement with names that are not UTF-8 spelt out, for a journal takes only text."""
+    """The same measurement with names that are not UTF-8 escape_surrogates out, for a journal takes only text."""
     try:
         msgspec.json.encode(measurement)
     except UnicodeEncodeError:
-        return msgspec.convert(spelt(msgspec.to_builtins(measurement)), Measurement)
+        return msgspec.convert(escape_surrogates(msgspec.to_builtins(measurement)), Measurement)
     return measurement
 
 

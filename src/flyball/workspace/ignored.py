@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from flyball.core.model.naming import LOOP
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 from flyball.workspace.files import write_file
 from flyball.workspace.git import LONG, Git, joined, records
 
@@ -64,7 +64,7 @@ def left_out(held: Iterable[str]) -> Iterator[str]:
     names = sorted(set(held))
     if names:
         yield (
-            f"{listed(names, _MOST_NAMED)}: ignored or unreadable when the task began, "
+            f"{first_few(names, _MOST_NAMED)}: ignored or unreadable when the task began, "
             "and therefore left out of every checkpoint and commit."
         )
 

@@ -16,7 +16,7 @@ import msgspec
 from flyball import faults
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
 from flyball.core.model.task import Commit
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 from flyball.core.text.scrubbing import decode, scrub, storable
 from flyball.process import Captured
 from flyball.workspace import trees
@@ -181,7 +181,7 @@ def _conflict(vault: Vault, merge: Merge, sides: Sequence[str], clash: _Clash) -
     named = tuple(storable(path) for path in paths)
     return Conflicted(
         named[:_MOST_NAMED],
-        f"both sides changed {listed(named, 5)}",
+        f"both sides changed {first_few(named, 5)}",
         own_diff=_shown(vault, merge.base, merge.commit, paths),
         other_diff=_shown(vault, merge.base, merge.onto, paths),
         markers=_bounded(marked or "\n".join(clash.messages)),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.health.breaker import CLOSED, Breaker, Strikes, after, cooled
+from flyball.core.health.breaker import CLOSED, Breaker, Strikes, after, cool_down
 from flyball.core.model.task import BreakerSettings
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.registry import own_strikes
@@ -69,7 +69,7 @@ def test_an_iteration_whose_gate_holds_is_no_strike_and_progress_clears_everythi
 def test_a_cool_down_gives_one_more_try_and_keeps_the_counters() -> None:
     strikes = Strikes(3, 5)
     opened = struck(3, strikes, "E")
-    again = cooled(opened)
+    again = cool_down(opened)
     assert (again.state, again.no_progress, again.same_error) == ("HALF_OPEN", 3, 3)
     assert after(again, strikes, progress=False, gate_held=False, error="E").state == "OPEN"
     assert after(again, strikes, progress=True, gate_held=False, error="").state == "CLOSED"

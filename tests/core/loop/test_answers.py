@@ -20,7 +20,7 @@ from flyball.core.model.events import (
 from flyball.core.model.measurement import Check, Measurement
 from flyball.core.model.state import Asked
 from flyball.core.model.task import MAIN, EffectId
-from flyball.core.workflows.tdd.workflow import confirmed
+from flyball.core.workflows.tdd.workflow import on_criteria_answer
 from flyball.testing.builders import a_state
 from flyball.testing.simulator import START, a_task
 
@@ -74,13 +74,13 @@ def test_a_missing_signal_is_accepted_only_in_so_many_words() -> None:
 
 @pytest.mark.req("C6")
 @pytest.mark.parametrize("answer", ["yes", "Y", "ok"])
-def test_criteria_that_are_confirmed_stay(answer: str) -> None:
-    assert after("criteria", answer, follow=confirmed) == []
+def test_criteria_that_are_on_criteria_answer_stay(answer: str) -> None:
+    assert after("criteria", answer, follow=on_criteria_answer) == []
 
 
 @pytest.mark.req("C6")
 def test_criteria_that_are_not_are_written_again_with_what_was_said() -> None:
-    assert after("criteria", "the second is wrong", follow=confirmed) == [
+    assert after("criteria", "the second is wrong", follow=on_criteria_answer) == [
         PersonSpoke("modify", "Acceptance criteria: the second is wrong"),
         ItemsSet((), "person"),
     ]

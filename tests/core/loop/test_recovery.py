@@ -5,7 +5,8 @@ from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
 from flyball.core.health.breaker import CLOSED, Breaker
-from flyball.core.health.observation import Ending, History, Observation, Result
+from flyball.core.health.history import Ending, History, Result
+from flyball.core.health.observation import Observation
 from flyball.core.health.verdict import Confidence, Cure, Health, Trend, Verdict
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.judge import judge

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,6 @@ def test_one_thing_is_counted_as_one(number: int, words: tuple[str, ...], said: 
 
 
 def test_of_a_long_list_the_first_are_named_and_the_rest_counted() -> None:
-    assert listed(()) == ""
-    assert listed(("a", "b", "c")) == "a, b, c"
-    assert listed(["a", "b", "c", "d"], 2) == "a, b and 2 more"
+    assert first_few(()) == ""
+    assert first_few(("a", "b", "c")) == "a, b, c"
+    assert first_few(["a", "b", "c", "d"], 2) == "a, b and 2 more"

@@ -3,7 +3,7 @@
 from hypothesis import given, strategies as st
 
 from flyball.core.text.lines import split_lines
-from flyball.core.text.tables import placed, tables, with_row
+from flyball.core.text.tables import in_column_order, tables, with_row
 
 PAGE = "# Log\n\n| Date | What |\n|---|:-:|\n| 2025 | a |\n\n```\n| Date | Fake |\n|---|---|\n```\n## Legend\n\n| Word |\n|---|\n| a |"
 
@@ -17,8 +17,8 @@ def test_each_table_has_its_heading_its_columns_and_its_rows() -> None:
 
 def test_values_go_where_their_columns_are_and_by_place_where_none_is_known() -> None:
     columns, values = {"date": ("date", "on"), "what": ("what",)}, {"date": "2026", "what": "b"}
-    assert placed(("what", "who", "on"), columns, values) == ["b", "", "2026"]
-    assert placed(("x", "y"), columns, values) == ["2026", "b"]
+    assert in_column_order(("what", "who", "on"), columns, values) == ["b", "", "2026"]
+    assert in_column_order(("x", "y"), columns, values) == ["2026", "b"]
 
 
 @given(st.sampled_from(["\n", "\r\n", "\r"]), st.sampled_from(["", "\ufeff"]), st.integers(0, 1))

@@ -10,7 +10,7 @@ from tests.measures.evaluators.planted import ground_of, options
 from flyball import process
 from flyball.core.evaluation.catalogue import BUSINESS_LOGIC
 from flyball.core.evaluation.choosing import Chosen
-from flyball.core.evaluation.weighing import weigh_evaluator
+from flyball.core.evaluation.verdict import weigh_evaluator
 from flyball.measures.evaluators.running import run_evaluators
 from flyball.workspace.sandbox import Unconfined
 

@@ -114,9 +114,9 @@ def _stat(files: tuple[Lines, ...]) -> list[str]:
 
 
 def _on_one_line(path: str) -> str:
-    from flyball.core.text.scrubbing import scrub, spelt
+    from flyball.core.text.scrubbing import escape_surrogates, scrub
 
-    return scrub(str(spelt(path)).replace("\n", "\\n"))
+    return scrub(str(escape_surrogates(path)).replace("\n", "\\n"))
 
 
 def _number(count: int | None, sign: str) -> str:

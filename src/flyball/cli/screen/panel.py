@@ -14,7 +14,7 @@ from flyball.cli.screen.lanes import LABEL, lane_rows, progress
 from flyball.core.model.effects import Ask, Effect, Measure, RunAgent, Wait
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.records import Tally, Verification
 from flyball.projections.views.situation import sentence, situation
@@ -107,10 +107,10 @@ def _details(view: View, moment: Moment) -> Iterator[tuple[str, Text]]:
         if gate.broken:
             yield "broken", Text(f"{gate.name} cannot run: {plain(gate.broken)}", "yellow")
     if view.failing:
-        yield "failing", Text(f"{listed([plain(name.rpartition('::')[2]) for name in view.failing])}", "red")
+        yield "failing", Text(f"{first_few([plain(name.rpartition('::')[2]) for name in view.failing])}", "red")
     missing = view.state.main.loop.judged.gate_1.missing if view.state.main.loop.judged else ()
     if missing:
-        yield "wanted", Text(listed([plain(m) for m in missing], 3))
+        yield "wanted", Text(first_few([plain(m) for m in missing], 3))
 
 
 def folded(text: Text, width: int) -> list[Text]:
@@ -212,7 +212,7 @@ def _gates(view: View, width: int) -> Text:
     failed = [check.name for check in measured.checks if check.status == "fail"]
     if measured.checks:
         passed = sum(check.status == "pass" for check in measured.checks)
-        text.append(f"  checks {passed}/{len(measured.checks)}" + (f" ({listed(failed)} fail)" if failed else ""))
+        text.append(f"  checks {passed}/{len(measured.checks)}" + (f" ({first_few(failed)} fail)" if failed else ""))
     return text
 
 

@@ -25,15 +25,15 @@ def put(text: str) -> None:
 
 
 def put_json(value: Any) -> None:
-    """A result as one line of JSON; names that are not UTF-8 are spelt out."""
+    """A result as one line of JSON; names that are not UTF-8 are escape_surrogates out."""
     import msgspec
 
-    from flyball.core.text.scrubbing import spelt
+    from flyball.core.text.scrubbing import escape_surrogates
 
     try:
         encoded = msgspec.json.encode(value)
     except UnicodeEncodeError:
-        encoded = msgspec.json.encode(spelt(msgspec.to_builtins(value)))
+        encoded = msgspec.json.encode(escape_surrogates(msgspec.to_builtins(value)))
     put(encoded.decode())
 
 

@@ -9,7 +9,7 @@ from flyball.cli.support.exits import DONE, say
 from flyball.cli.support.output import asked
 from flyball.clock import system_clock
 from flyball.config.home import environment
-from flyball.core.workflows.tdd.prp_session import COMPLETED, PrpSession, told
+from flyball.core.workflows.tdd.prp_session import COMPLETED, PrpSession, describe_session
 from flyball.documents.prp_files import document_of, is_session, read_session, session_folder
 from flyball.ports import Refusal
 
@@ -26,7 +26,7 @@ def named(source: Path | None, root: Path) -> tuple[PrpSession, Path] | None:
     document = document_of(session, source, root)
     if session.status == COMPLETED:
         raise SessionOver(
-            f"{told(session)}: that session is finished. Start a new task from its document: flyball run --from {document}"
+            f"{describe_session(session)}: that session is finished. Start a new task from its document: flyball run --from {document}"
         )
     return session, document
 
@@ -39,7 +39,7 @@ def offered(source: Path | None, root: Path, *, attended: bool) -> PrpSession | 
     session = read_session(place, system_clock.now())
     if session.status == COMPLETED or (root / session.document).resolve() != source.resolve():
         return None
-    say(f"found {told(session)}")
+    say(f"found {describe_session(session)}")
     if not attended:
         say(f"the session is not continued; to continue it: flyball run --from {place}")
         return None

@@ -51,7 +51,7 @@ class BatchResult(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
 
 def of_batch(result: BatchResult, iteration: int) -> Observation:
     """The batch with only what the review approved counted as passed."""
-    approved = _approved(result)
+    approved = _approved_items(result)
     errors = _errors(result, approved)
     failed = {item: signature(error, (item,)) for item, error in errors.items()}
     return Observation(
@@ -59,7 +59,7 @@ def of_batch(result: BatchResult, iteration: int) -> Observation:
         context=result.context,
         kind="plan" if result.metric is None else "optimise",
         batch=result.batch,
-        passed=_passed(result, approved - errors.keys()),
+        passed=_passed_items(result, approved - errors.keys()),
         failed=failed,
         blocked=result.blocked,
         reviewed=result.review is not None and result.review.says_something,
@@ -76,7 +76,7 @@ def of_batch(result: BatchResult, iteration: int) -> Observation:
     )
 
 
-def _approved(result: BatchResult) -> set[str]:
+def _approved_items(result: BatchResult) -> set[str]:
     """What the review approved: what it lists, or, listing nothing, all it does not reject unless it turns the batch down."""
     review = result.review or Review()
     if not review.approved and meaning("verdict", review.verdict) in {"pass", "warn"}:
@@ -84,7 +84,7 @@ def _approved(result: BatchResult) -> set[str]:
     return set(review.approved) - set(review.rejected)
 
 
-def _passed(result: BatchResult, approved: set[str]) -> tuple[str, ...]:
+def _passed_items(result: BatchResult, approved: set[str]) -> tuple[str, ...]:
     """What was said to have passed, and what was attempted without a word of it, where the review approved it."""
     blocked = {blocker.id for blocker in result.blocked}
     said = dict.fromkeys((*result.passed, *(item for item in result.batch if item not in blocked)))

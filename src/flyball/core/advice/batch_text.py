@@ -56,6 +56,20 @@ def batch_of(raw: bytes) -> BatchResult:
     return read_batch(text)
 
 
+def read_batch(text: str) -> BatchResult:
+    sections = _sections(text)
+    batch, passed = _names(sections.get("batch", ())), _names(sections.get("passed", ()))
+    review = _review(sections.get("review", ()))
+    known = {*batch, *passed, *(review.approved + review.rejected if review else ())}
+    return BatchResult(
+        batch=batch,
+        review=review,
+        passed=passed,
+        failed=tuple(Failure(name, rest) for name, rest in _entries(sections.get("failed", ()), known)),
+        blocked=tuple(_blocker(name, rest) for name, rest in _entries(sections.get("blocked", ()), known)),
+    )
+
+
 def _of_json(raw: bytes) -> BatchResult:
     """A review that is empty, whatever its type, is none; one word is its verdict."""
     try:
@@ -74,21 +88,6 @@ def _of_json(raw: bytes) -> BatchResult:
     verdict = result.review.verdict if result.review else ""
     _check_verdict(verdict, line_of(text, "$.review.verdict"))
     return result
-
-
-def read_batch(text: str) -> BatchResult:
-    """The batch result a text describes."""
-    sections = _sections(text)
-    batch, passed = _names(sections.get("batch", ())), _names(sections.get("passed", ()))
-    review = _review(sections.get("review", ()))
-    known = {*batch, *passed, *(review.approved + review.rejected if review else ())}
-    return BatchResult(
-        batch=batch,
-        review=review,
-        passed=passed,
-        failed=tuple(Failure(name, rest) for name, rest in _entries(sections.get("failed", ()), known)),
-        blocked=tuple(_blocker(name, rest) for name, rest in _entries(sections.get("blocked", ()), known)),
-    )
 
 
 def read_names(line: int, text: str) -> tuple[str, ...]:
@@ -127,7 +126,7 @@ def _sections(text: str) -> dict[str, list[_BatchLine]]:
             current = sections.setdefault(name, [])
             current.append(_BatchLine(number, indent, found[2].strip()))
         elif not sections:
-            _refuse(number, f"{_EXPECTED}, found {_quoted(raw)}")
+            _refuse(number, f"{_EXPECTED}, found {_quote(raw)}")
         else:
             bullet = _BULLET.match(raw)
             current.append(_BatchLine(number, indent, raw[bullet.end() if bullet else 0 :].strip(), bullet is not None))
@@ -147,7 +146,7 @@ def _names(lines: Iterable[_BatchLine]) -> tuple[str, ...]:
             if not _NAME.fullmatch(name):
                 _refuse(
                     line.number,
-                    f"{_quoted(word)} is not an id; expected ids with commas between them, such as 1.1, 1.2",
+                    f"{_quote(word)} is not an id; expected ids with commas between them, such as 1.1, 1.2",
                 )
             names[name] = None
     return tuple(names)
@@ -155,7 +154,7 @@ def _names(lines: Iterable[_BatchLine]) -> tuple[str, ...]:
 
 def _entries(lines: Iterable[_BatchLine], known: set[str]) -> Iterator[tuple[str, str]]:
     """Each id with what is said of it."""
-    entries = _joined(lines, known)
+    entries = _join_lines(lines, known)
     if entries and entries[0].text.startswith("[") and entries[-1].text.rstrip(" ,;").endswith("]"):
         entries[-1].text = entries[-1].text.rstrip(" ,;")[:-1]
         entries[0].text = entries[0].text[1:]
@@ -167,13 +166,13 @@ def _entries(lines: Iterable[_BatchLine], known: set[str]) -> Iterator[tuple[str
             if found is None or found["id"].lower() in _NOTHING:
                 _refuse(
                     entry.number,
-                    f"{_quoted(text)} cannot be read; expected an id and what is said of it, such as 1.2: timed out",
+                    f"{_quote(text)} cannot be read; expected an id and what is said of it, such as 1.2: timed out",
                 )
             rest = found["rest"].replace(")", "", 1) if found["mark"] == "(" else found["rest"]
             yield found["id"], rest.lstrip(" \t:-–—=>").rstrip()
 
 
-def _joined(lines: Iterable[_BatchLine], known: set[str]) -> list[_BatchLine]:
+def _join_lines(lines: Iterable[_BatchLine], known: set[str]) -> list[_BatchLine]:
     """The entries: below a bullet, or further to the right, what does not begin with an id goes on with the entry above."""
     entries: list[_BatchLine] = []
     for line in lines:
@@ -239,7 +238,7 @@ def _review(lines: Iterable[_BatchLine]) -> Review | None:
         name = "_".join(key[1].lower().replace("-", " ").split())
         number = numbers[min(text[: key.start(1)].count("\n"), len(numbers) - 1)]
         if name not in _FIELDS:
-            _refuse(number, f"Review has {_quoted(key[1])}; expected {', '.join(_FIELDS)}")
+            _refuse(number, f"Review has {_quote(key[1])}; expected {', '.join(_FIELDS)}")
         if name in values:
             _refuse(number, f"Review has {name} twice")
         values[name] = [_BatchLine(number, 0, line) for line in text[key.end() : end].split("\n")]
@@ -251,10 +250,10 @@ def _review(lines: Iterable[_BatchLine]) -> Review | None:
 
 def _check_verdict(verdict: str, line: int) -> None:
     if verdict.strip() and not meaning("verdict", verdict):
-        _refuse(line, f"the review's verdict is {_quoted(verdict)}; expected APPROVED or CHANGES_REQUESTED")
+        _refuse(line, f"the review's verdict is {_quote(verdict)}; expected APPROVED or CHANGES_REQUESTED")
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return repr(text.strip()[:_QUOTED])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 
 import msgspec
@@ -43,20 +44,21 @@ def read_page(text: str) -> tuple[PastRow, ...] | None:
     lines = text.split("\n")
     if not any(_TITLE.fullmatch(line) or _is_header(line) for line in lines):
         return None
-    told = _told(lines)
+    told = _fields(lines)
     results = [*_table(lines)]
     last = max((row.iteration for row, _ in results), default=0)
-    now = int(told["iteration"][1]) if told.get("iteration", (0, ""))[1].isdigit() else 0
-    if now > last and any(told.get(key, (0, ""))[1] for key in ("attempted", "passed", "failed")):
-        cells = [told.get(key, (0, "")) for key in ("attempted", "passed", "failed")]
+    now = int(told["iteration"][1]) if told["iteration"][1].isdigit() else 0
+    cells = [told[key] for key in ("attempted", "passed", "failed")]
+    if now > last and any(text for _, text in cells):
         results.append((PastRow(now), _result(cells)))
-    return tuple(_observed(_with_streak(results, told)))
+    return tuple(_observations(_with_streak(results, told)))
 
 
-def _told(lines: list[str]) -> dict[str, tuple[int, str]]:
-    """What the page says outside its table, by key, with the line."""
+def _fields(lines: list[str]) -> defaultdict[str, tuple[int, str]]:
+    """What the page says outside its table, by key, with the line; an empty text for what it does not say."""
     found = ((number, _KEY.fullmatch(line.strip())) for number, line in enumerate(lines, 1))
-    return {key[1].lower(): (number, key[2].strip()) for number, key in found if key}
+    said = {key[1].lower(): (number, key[2].strip()) for number, key in found if key}
+    return defaultdict(lambda: (0, ""), said)
 
 
 def _table(lines: list[str]) -> Iterator[tuple[PastRow, BatchResult | None]]:
@@ -116,7 +118,7 @@ def _with_streak(
     rows: list[tuple[PastRow, BatchResult | None]], told: dict[str, tuple[int, str]]
 ) -> list[tuple[PastRow, BatchResult | None]]:
     """The rows, the last failing ones with the error that the page says was the same in all of them."""
-    streak = _STREAK.fullmatch(told.get("same-error streak", (0, ""))[1])
+    streak = _STREAK.fullmatch(told["same-error streak"][1])
     left, error = (int(streak[1]), (streak[2] or "").strip()) if streak else (0, "")
     named: list[tuple[PastRow, BatchResult | None]] = []
     for row, result in reversed(rows):
@@ -129,7 +131,7 @@ def _with_streak(
     return named[::-1]
 
 
-def _observed(rows: list[tuple[PastRow, BatchResult | None]]) -> Iterator[PastRow]:
+def _observations(rows: list[tuple[PastRow, BatchResult | None]]) -> Iterator[PastRow]:
     """Each row as the monitor sees it; after a rollback the comparison starts anew."""
     restored = False
     for row, result in rows:

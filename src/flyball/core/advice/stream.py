@@ -80,12 +80,13 @@ def of_stream(line: StreamObservation, history: History) -> Observation:
     failing = tuple(sorted({name for gate in red for name in gate.failing}))
     held = bool(line.gates) and not red
     named = signature("\n".join(gate.output for gate in red), failing) if red else None
+    optimises = line.metric is not None or history.search.best is not None
     anew = bool(history.results) and history.results[-1].context != line.context
     return Observation(
         iteration=line.iteration,
         context=line.context,
-        kind=_kind(line, history),
-        blocked=_blocked(line.claim),
+        kind=line.kind or ("optimise" if optimises else "fix"),
+        blocked=_blockers(line.claim),
         tree=line.tree,
         edit=line.edit,
         changed_files=() if line.diff_lines == 0 else line.changed_files,
@@ -113,12 +114,7 @@ def broken_gate(gate: GateOutput) -> str | None:
     return f"{gate.name}: {found.group().strip()}" if found else None
 
 
-def _kind(line: StreamObservation, history: History) -> Kind:
-    optimises = line.metric is not None or history.search.best is not None
-    return line.kind or ("optimise" if optimises else "fix")
-
-
-def _blocked(claim: str | bool | dict[str, Any] | None) -> tuple[Blocker, ...]:
+def _blockers(claim: str | bool | dict[str, Any] | None) -> tuple[Blocker, ...]:
     """That it is blocked is the one thing a loop is believed: it asks for a person, and opens nothing."""
     said = claim.get("status") if isinstance(claim, dict) else claim
     if not isinstance(said, str) or said.strip().lower() != "blocked":

@@ -62,25 +62,30 @@ def read_claim(
         problems.append(
             f"the final message is {len(final_message)} characters long; only its last {MAX_MESSAGE} are read"
         )
-    noted = _noted(report_file, nonce)
-    claim = _reported(None if noted else report_file, message, nonce, problems)
+    notes = _notes(report_file, nonce)
+    claim = _final_report(None if notes else report_file, message, nonce, problems)
     if claim is None:
         claim = _native(message, _finder(prompt), echoed)
-    return _with_problems(_with_notes(claim, noted) if noted else claim, problems)
+    if notes is not None:
+        claim = _with_notes(claim, notes)
+    problems = [clean(problem, MAX_PROBLEM) for problem in (*problems, *claim.problems)]
+    if len(problems) > MAX_PROBLEMS:
+        problems[MAX_PROBLEMS - 1 :] = [f"and {len(problems) - MAX_PROBLEMS + 1} more problems"]
+    return msgspec.structs.replace(claim, problems=tuple(problems))
 
 
 def _native(message: Message, in_prompt: Callable[[str], bool], in_tree: Callable[[str], bool]) -> Claim:
     """What an agent without a report says in its own words: by markers, and by a validator's summary."""
 
-    def echoed(text: str) -> bool:
+    def is_echo(text: str) -> bool:
         return in_prompt(text) or in_tree(text)
 
-    claim = read_native(message, echoed=echoed)
-    reviews, echoes = own_summaries(message.prose, echoed)
+    claim = read_native(message, echoed=is_echo)
+    reviews, echoes = own_summaries(message.prose, is_echo)
     return msgspec.structs.replace(claim, reviews=reviews, problems=(*claim.problems, *echoes))
 
 
-def _noted(report_file: bytes | None, nonce: str) -> Claim | None:
+def _notes(report_file: bytes | None, nonce: str) -> Claim | None:
     """What was noted in the course of a turn, in a report that says of itself that it is partial."""
     if report_file is None or not is_partial(report_file):
         return None
@@ -88,19 +93,19 @@ def _noted(report_file: bytes | None, nonce: str) -> Claim | None:
     return None if isinstance(claim, Unusable) else claim
 
 
-def _with_notes(claim: Claim, noted: Claim) -> Claim:
+def _with_notes(claim: Claim, notes: Claim) -> Claim:
     """A claim with the questions and the last word of what was noted before; a note signals nothing and judges nothing."""
-    status = noted.status if noted.status in {"in_progress", "needs_clarification"} else ""
+    status = notes.status if notes.status in {"in_progress", "needs_clarification"} else ""
     return msgspec.structs.replace(
         claim,
         status=claim.status or status,
-        summary=claim.summary or noted.summary,
-        questions=(*claim.questions, *(q for q in noted.questions if q not in claim.questions)),
-        problems=(*claim.problems, *noted.problems),
+        summary=claim.summary or notes.summary,
+        questions=(*claim.questions, *(q for q in notes.questions if q not in claim.questions)),
+        problems=(*claim.problems, *notes.problems),
     )
 
 
-def _reported(report_file: bytes | None, message: Message, nonce: str, problems: list[str]) -> Claim | None:
+def _final_report(report_file: bytes | None, message: Message, nonce: str, problems: list[str]) -> Claim | None:
     """The report that counts, if there is one; those that do not are named in `problems`."""
     if report_file is not None and report_file.strip():
         claim = read_report(report_file, nonce, "report-file")
@@ -123,19 +128,12 @@ def _finder(prompt: str) -> Callable[[str], bool]:
     def stands(text: str) -> bool:
         wanted = " ".join(text.split())
         at = words.find(wanted) if wanted else -1
-        while at >= 0 and not _bounded(words, at, at + len(wanted)):
+        while at >= 0 and not _is_whole_word(words, at, at + len(wanted)):
             at = words.find(wanted, at + 1)
         return at >= 0
 
     return stands
 
 
-def _bounded(words: str, start: int, end: int) -> bool:
+def _is_whole_word(words: str, start: int, end: int) -> bool:
     return not words[max(0, start - 1) : start].isalnum() and not words[end : end + 1].isalnum()
-
-
-def _with_problems(claim: Claim, before: list[str]) -> Claim:
-    problems = [clean(problem, MAX_PROBLEM) for problem in (*before, *claim.problems)]
-    if len(problems) > MAX_PROBLEMS:
-        problems[MAX_PROBLEMS - 1 :] = [f"and {len(problems) - MAX_PROBLEMS + 1} more problems"]
-    return msgspec.structs.replace(claim, problems=tuple(problems))

@@ -70,7 +70,7 @@ def _decisions(body: list[str]) -> Iterator[DesignDecision]:
         if len(drafts) > MAX_ITEMS:
             break
     for draft in drafts:
-        decision = draft.finished()
+        decision = draft.decision()
         if decision.title:
             yield decision
 
@@ -119,23 +119,23 @@ class _DecisionDraft:
         self._last = "choice" if self._last == "title" else self._last
         self._fields.setdefault(self._last, []).append(text)
 
-    def finished(self) -> DesignDecision:
-        choice = self._joined("choice")
+    def decision(self) -> DesignDecision:
+        choice = self._text("choice")
         return DesignDecision(
-            title=clean(self._joined("title") or choice.split("\n")[0], 200),
-            context=self._joined("context"),
+            title=clean(self._text("title") or choice.split("\n")[0], 200),
+            context=self._text("context"),
             choice=choice,
-            alternatives=self._listed("alternatives"),
-            consequences=self._joined("consequences"),
-            depends_on=self._listed("depends_on"),
-            invalidated_if=self._joined("invalidated_if"),
-            supersedes=self._listed("supersedes"),
+            alternatives=self._texts("alternatives"),
+            consequences=self._text("consequences"),
+            depends_on=self._texts("depends_on"),
+            invalidated_if=self._text("invalidated_if"),
+            supersedes=self._texts("supersedes"),
         )
 
-    def _joined(self, field: str) -> str:
+    def _text(self, field: str) -> str:
         return clean(" ".join(part for part in self._fields.get(field, ()) if part), MAX_TEXT)
 
-    def _listed(self, field: str) -> tuple[str, ...]:
+    def _texts(self, field: str) -> tuple[str, ...]:
         parts = (piece for part in self._fields.get(field, ()) for piece in part.split(";"))
         kept = (clean(piece) for piece in parts)
         return tuple(piece for piece in kept if piece and piece.lower() not in _NOTHING)[:MAX_ITEMS]

@@ -60,17 +60,14 @@ class _Reading:
         elif isinstance(block, BrokenBlock):
             self._problems.append(f"the status block is broken at line {block.line} of the message: {block.reason}")
         elif self._own(status_block.last_block_text(message.prose), "the status block"):
-            self._take_block(block)
-
-    def _take_block(self, block: StatusBlock) -> None:
-        self._say("status", meaning("status", block.status or ""))
-        if block.verdict:
-            self._say("verdict", meaning("verdict", block.verdict), unknown=f"VERDICT: {block.verdict}")
-        self._values["exit_signal"] = block.exit_signal
-        self._values["summary"] = clean(block.recommendation)
-        self._blockers += block.blockers
-        self._metrics.update(_numbers(block))
-        self._problems += [f"status block: {deviation}" for deviation in status_block.deviations(block)]
+            self._say("status", meaning("status", block.status or ""))
+            if block.verdict:
+                self._say("verdict", meaning("verdict", block.verdict), unknown=f"VERDICT: {block.verdict}")
+            self._values["exit_signal"] = block.exit_signal
+            self._values["summary"] = clean(block.recommendation)
+            self._blockers += block.blockers
+            self._metrics.update(_numbers(block))
+            self._problems += [f"status block: {deviation}" for deviation in status_block.deviations(block)]
 
     def lines(self, prose: list[str]) -> None:
         promises = [match for match in map(_PROMISE.fullmatch, prose) if match]
@@ -101,7 +98,8 @@ class _Reading:
         for mapping in parse_metrics("\n".join(prose))[-_LAST:]:
             if self._own(mapping.text, mapping.name):
                 self._found = True
-                self._metrics.update({clean(k, 80): _stored(v) for k, v in mapping.values.items()})
+                for name, value in mapping.values.items():
+                    self._metrics[clean(name, 80)] = clean(value) if isinstance(value, str) else value
                 self._problems += mapping.problems
 
     def decisions(self, prose: list[str]) -> None:
@@ -113,7 +111,7 @@ class _Reading:
     def claim(self) -> Claim:
         if not self._found:
             return Claim(problems=tuple(self._problems))
-        words = {kind: self._settled(kind) for kind in self._said}
+        words = {kind: self._least_favourable(kind) for kind in self._said}
         blockers = tuple(ClaimedBlocker("external", clean(text)) for text in dict.fromkeys(self._blockers))[:MAX_ITEMS]
         return Claim(
             **cast("dict[str, Any]", words),
@@ -131,7 +129,7 @@ class _Reading:
         elif unknown:
             self._problems.append(f"{clean(unknown, 120)!r} is not understood, so it does not count")
 
-    def _settled(self, kind: str) -> str:
+    def _least_favourable(self, kind: str) -> str:
         said = self._said[kind]
         taken = next((word for word in CAUTION[kind] if word in said), "")
         if len(set(said)) > 1:
@@ -183,7 +181,3 @@ def _questions(prose: list[str]) -> Iterator[str]:
             return
         if bullet and bullet[1].strip():
             yield clean(bullet[1])
-
-
-def _stored(value: Metric) -> Metric:
-    return clean(value) if isinstance(value, str) else value

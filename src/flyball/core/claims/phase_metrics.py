@@ -61,7 +61,7 @@ def _mapping(name: str, lines: list[str]) -> PhaseMetrics:
         pair = _PAIR.fullmatch(content)
         if content.startswith("- ") and path:
             key = ".".join(part for _, part in path)
-            item = _unquoted(content[2:].strip())
+            item = _unquote(content[2:].strip())
             values[key] = f"{values[key]}, {item}" if key in values else item
         elif pair:
             while path and path[-1][0] >= indent:
@@ -87,10 +87,10 @@ def scalar(text: str) -> Metric | None:
     if _REAL.fullmatch(text):
         number = float(text)
         return number if math.isfinite(number) else text
-    return _unquoted(text)
+    return _unquote(text)
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     quoted = len(text) >= 2 and text[0] == text[-1] and text[0] in "'\""
     return text[1:-1] if quoted else text
 

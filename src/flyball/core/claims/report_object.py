@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -15,6 +15,7 @@ from flyball.core.text.scrubbing import MAX_TEXT, clean
 MAX_REPORT_BYTES = 1024 * 1024
 # The journal stores 64-bit whole numbers.
 _WHOLE_LIMIT = 2**63
+T = TypeVar("T", bound=msgspec.Struct)
 
 
 class Unusable(msgspec.Struct, frozen=True):
@@ -34,11 +35,11 @@ def read_report(raw: bytes, nonce: str, source: values.Source) -> values.Claim |
     except ValueError as error:
         return Unusable(f"is not valid JSON: {clean(str(error), 200)}")
     if not isinstance(report, dict):
-        return Unusable(f"is {_named(report)}; expected a JSON object")
+        return Unusable(f"is {_describe(report)}; expected a JSON object")
     if "nonce" not in report:
         return Unusable('carries no "nonce"; put the value of FLYBALL_NONCE there')
     if not nonce or report["nonce"] != nonce:
-        return Unusable(f"carries the nonce {_shown(report['nonce'])}, which is not the one of this turn")
+        return Unusable(f"carries the nonce {_quote(report['nonce'])}, which is not the one of this turn")
     return _claim(_ReportFields(report, "", []), source)
 
 
@@ -58,19 +59,21 @@ def _claim(report: _ReportFields, source: values.Source) -> values.Claim:
         summary=report.text("summary"),
         verdict=cast("Any", report.word("verdict")),
         approved=report.texts("approved"),
-        rejected=tuple(values.Rejection(f.text("id"), f.text("reason")) for f in report.objects("rejected", "id")),
+        rejected=tuple(_texts_of(values.Rejection, f) for f in report.objects("rejected", "id")),
         findings=tuple(_finding(f) for f in report.objects("findings", "message", "(no message)")),
-        blockers=tuple(_blocker(f) for f in report.objects("blockers", "description")),
+        blockers=tuple(
+            values.ClaimedBlocker(cast("Any", f.word("type", instead="external")), f.text("description"))
+            for f in report.objects("blockers", "description")
+        ),
         questions=tuple(_question(f) for f in report.objects("questions", "text")),
         protected_changes=tuple(
-            values.ProtectedChange(f.text("path"), f.text("reason"))
-            for f in report.objects("protected_changes", "path")
+            _texts_of(values.ProtectedChange, f) for f in report.objects("protected_changes", "path")
         ),
-        decisions=tuple(_decision(f) for f in report.objects("decisions", "title")),
+        decisions=tuple(_texts_of(values.DesignDecision, f) for f in report.objects("decisions", "title")),
         supersedes=tuple(_revision(f) for f in report.objects("supersedes", "id")),
         invalidates=tuple(_revision(f) for f in report.objects("invalidates", "id")),
         metrics=report.metrics(),
-        issues=tuple(_issue(f) for f in report.objects("issues", "title")),
+        issues=tuple(_texts_of(values.ProposedIssue, f) for f in report.objects("issues", "title")),
         plan=report.text("plan", values.MAX_PLAN),
         business_doc_sync=_sync(report),
         source=source,
@@ -86,26 +89,16 @@ def _finding(fields: _ReportFields) -> Finding:
     return Finding(cast("Any", severity), fields.text("message"), fields.text("file"), fields.whole("line"))
 
 
-def _blocker(fields: _ReportFields) -> values.ClaimedBlocker:
-    kind = fields.word("type", instead="external")
-    return values.ClaimedBlocker(cast("Any", kind), fields.text("description"))
-
-
 def _question(fields: _ReportFields) -> values.OpenQuestion:
     default = fields.text("default")
     return values.OpenQuestion(fields.text("text"), fields.texts("options"), default or None)
 
 
-def _decision(fields: _ReportFields) -> values.DesignDecision:
-    return values.DesignDecision(
-        title=fields.text("title"),
-        context=fields.text("context"),
-        choice=fields.text("choice"),
-        alternatives=fields.texts("alternatives"),
-        consequences=fields.text("consequences"),
-        depends_on=fields.texts("depends_on"),
-        invalidated_if=fields.text("invalidated_if"),
-        supersedes=fields.texts("supersedes"),
+def _texts_of(kind: type[T], fields: _ReportFields) -> T:
+    """A value whose fields are all texts or lists of texts, each under its own name."""
+    wanted = msgspec.structs.fields(kind)
+    return kind(
+        **{each.name: fields.text(each.name) if each.type is str else fields.texts(each.name) for each in wanted}
     )
 
 
@@ -115,16 +108,6 @@ def _revision(fields: _ReportFields) -> values.ClaimedRevision:
     old, _, new = named.partition(" by ")
     return values.ClaimedRevision(
         old.strip(), because.strip() or fields.text("because"), new.strip() or fields.text("by")
-    )
-
-
-def _issue(fields: _ReportFields) -> values.ProposedIssue:
-    return values.ProposedIssue(
-        title=fields.text("title"),
-        type=fields.text("type"),
-        priority=fields.text("priority"),
-        problem=fields.text("problem"),
-        acceptance=fields.texts("acceptance"),
     )
 
 
@@ -149,14 +132,14 @@ class _ReportFields:
             return ""
         text = _as_text(value)
         if text is None:
-            self._note(name, f"is {_named(value)}; expected text")
+            self._note(name, f"is {_describe(value)}; expected text")
             return ""
-        return self._bounded(name, text, limit)
+        return self._shorten(name, text, limit)
 
     def flag(self, name: str) -> bool:
         value = self._raw.get(name)
         if value is not None and not isinstance(value, bool):
-            self._note(name, f"is {_shown(value)}; expected true or false")
+            self._note(name, f"is {_quote(value)}; expected true or false")
         return value is True
 
     def whole(self, name: str) -> int:
@@ -164,7 +147,7 @@ class _ReportFields:
         if value is None:
             return 0
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**9:
-            self._note(name, f"is {_shown(value)}; expected a line number")
+            self._note(name, f"is {_quote(value)}; expected a line number")
             return 0
         return value
 
@@ -176,7 +159,7 @@ class _ReportFields:
         if known:
             return known
         taken = f"; taken as {instead}" if instead else ""
-        said = "is missing" if value is None else f"is {_shown(value)}"
+        said = "is missing" if value is None else f"is {_quote(value)}"
         self._note(name, f"{said}; expected one of {', '.join(values.EXPECTED[name])}{taken}")
         return instead
 
@@ -185,9 +168,9 @@ class _ReportFields:
         for index, value in enumerate(self._list(name)):
             text = _as_text(value)
             if text is None or not text.strip():
-                self._note(f"{name}[{index}]", f"is {_named(value)}; expected text")
+                self._note(f"{name}[{index}]", f"is {_describe(value)}; expected text")
             else:
-                kept.append(self._bounded(f"{name}[{index}]", text, MAX_TEXT))
+                kept.append(self._shorten(f"{name}[{index}]", text, MAX_TEXT))
         return tuple(kept)
 
     def objects(self, name: str, main: str, instead: str = "") -> Iterator[_ReportFields]:
@@ -196,7 +179,7 @@ class _ReportFields:
             text = _as_text(value)
             raw = {main: text} if text is not None else value
             if not isinstance(raw, dict):
-                self._note(f"{name}[{index}]", f"is {_named(value)}; expected an object")
+                self._note(f"{name}[{index}]", f"is {_describe(value)}; expected an object")
                 continue
             if not clean(_as_text(raw.get(main)) or ""):
                 self._note(f"{name}[{index}].{main}", "is missing; it is what the entry is about")
@@ -209,7 +192,7 @@ class _ReportFields:
         if value is None:
             return None
         if not isinstance(value, dict):
-            self._note(name, f"is {_named(value)}; expected an object")
+            self._note(name, f"is {_describe(value)}; expected an object")
             return None
         return _ReportFields(value, f"{name}.", self.problems)
 
@@ -221,7 +204,8 @@ class _ReportFields:
             metric = clean(", ".join(value) if words else value) if words or isinstance(value, str) else value
             if not _is_metric(metric):
                 self._note(
-                    f"metrics.{clean(name, 80)}", f"is {_named(value)}; expected a number, text, texts, true or false"
+                    f"metrics.{clean(name, 80)}",
+                    f"is {_describe(value)}; expected a number, text, texts, true or false",
                 )
             elif len(kept) >= values.MAX_METRICS:
                 self._note("metrics", f"has more than {values.MAX_METRICS} entries; the rest is left out")
@@ -241,13 +225,13 @@ class _ReportFields:
         if value is None:
             return []
         if not isinstance(value, list):
-            self._note(name, f"is {_named(value)}; expected a list")
+            self._note(name, f"is {_describe(value)}; expected a list")
             return []
         if len(value) > values.MAX_ITEMS:
             self._note(name, f"has {len(value)} entries; only the first {values.MAX_ITEMS} are kept")
         return value[: values.MAX_ITEMS]
 
-    def _bounded(self, name: str, text: str, limit: int) -> str:
+    def _shorten(self, name: str, text: str, limit: int) -> str:
         if len(text) > limit:
             self._note(name, f"is {len(text)} characters long; only the first {limit} are kept")
         return clean(text, limit)
@@ -270,11 +254,11 @@ def _is_metric(value: object) -> bool:
     return isinstance(value, str) or (isinstance(value, float) and math.isfinite(value))
 
 
-def _shown(value: object) -> str:
-    return repr(clean(value, 60)) if isinstance(value, str) else _named(value)
+def _quote(value: object) -> str:
+    return repr(clean(value, 60)) if isinstance(value, str) else _describe(value)
 
 
-def _named(value: object) -> str:
+def _describe(value: object) -> str:
     """What a JSON value is, in words, with the value where it is short."""
     match value:
         case None:

@@ -44,9 +44,8 @@ def parse(text: str) -> StatusBlock | BrokenBlock | None:
     span = _last_span(text)
     if span is None or isinstance(span, BrokenBlock):
         return span
-    lines = text.split("\n")
     try:
-        return _typed(_entries(lines, *span))
+        return _block(_entries(text.split("\n"), *span))
     except _Unreadable as unreadable:
         return unreadable.broken
 
@@ -64,7 +63,7 @@ def render(block: StatusBlock) -> str:
     leftovers = {entry.key: entry for entry in block.extra}
     lines = [BEGIN]
     gap = False
-    for entry in [*_known(block, leftovers), *leftovers.values()]:
+    for entry in [*_known_entries(block, leftovers), *leftovers.values()]:
         if entry.body or gap:
             lines.append("")
         lines.append(f"{entry.key}: {entry.value}".rstrip())
@@ -126,7 +125,7 @@ def _entries(lines: list[str], begin: int, end: int) -> dict[str, tuple[FieldEnt
     return entries
 
 
-def _typed(entries: dict[str, tuple[FieldEntry, int]]) -> StatusBlock:
+def _block(entries: dict[str, tuple[FieldEntry, int]]) -> StatusBlock:
     values: dict[str, Any] = {}
     extra: list[FieldEntry] = []
     for field in GRAMMAR:
@@ -192,16 +191,13 @@ def _items(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(item for item in items if item and item.lower() not in _NONE)
 
 
-def _known(block: StatusBlock, leftovers: dict[str, FieldEntry]) -> Iterator[FieldEntry]:
+def _known_entries(block: StatusBlock, leftovers: dict[str, FieldEntry]) -> Iterator[FieldEntry]:
     for field in GRAMMAR:
         value = getattr(block, field.name)
         if field.kind is tuple:
             items = tuple(f"- {item}" for item in _items(map(as_value, value)))
-            if (
-                items
-                or field.name == "blockers"
-                or (field.name == "patterns_applied" and block.phase == REFACTOR_PHASE)
-            ):
+            listed = field.name == "blockers" or (field.name == "patterns_applied" and block.phase == REFACTOR_PHASE)
+            if items or listed:
                 yield FieldEntry(field.key, body=items or ("- none",))
         elif value is None or value == "":
             continue
@@ -209,18 +205,18 @@ def _known(block: StatusBlock, leftovers: dict[str, FieldEntry]) -> Iterator[Fie
             rest = leftovers.pop(field.key, FieldEntry(field.key))
             yield FieldEntry(field.key, rest.value, (*_section_lines(value, field.key, rest), *rest.body))
         else:
-            yield FieldEntry(field.key, _shown(value))
+            yield FieldEntry(field.key, _render_value(value))
 
 
 def _section_lines(section: object, key: str, rest: FieldEntry) -> Iterator[str]:
     taken = {line.partition(":")[0] for line in rest.body}
     for field in SECTIONS[key]:
-        shown = _shown(getattr(section, field.name))
+        shown = _render_value(getattr(section, field.name))
         if shown and field.key not in taken:
             yield f"{field.key}: {shown}"
 
 
-def _shown(value: object) -> str:
+def _render_value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Calls):

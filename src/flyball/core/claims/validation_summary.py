@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, cast
 
 import msgspec
 
@@ -17,7 +18,6 @@ from flyball.core.text.scrubbing import clean
 from flyball.core.text.strict_json import JsonUnreadable, read_json
 
 _HEADING = re.compile(r"#{1,6}[ \t]+(\S.*)")
-_SUMMARY = "summary"
 _FIELD = re.compile(r"[ \t]*(?:[-*+][ \t]+)?\**([A-Za-z][A-Za-z ]{0,40}?)(?::\**|\**[ \t]*:\**)[ \t]*(.*)")
 _RESULT = re.compile(
     r"(?i)[\s>#*+|_-]*(?:(?:overall|final)[ \t]+)?(?:result|verdict)[ \t*_|]*(?:[:=|\u2013\u2014]|[ \t]-[ \t])[ \t*_|]*(\S.*)"
@@ -52,12 +52,22 @@ class NoSummary(msgspec.Struct, frozen=True):
     message: str
 
 
-def read_validations(text: str, file: str, kind: str = "") -> tuple[Validation, ...] | NoSummary:
-    """The validations in a file: JSON where it begins like it, else markdown; `kind` is for reports that name none."""
+def read_validations(text: str, file: str) -> tuple[Validation, ...] | NoSummary:
+    """The validations in a file: JSON where it begins like it, else every `## <Kind> Summary` outside code fences."""
     bare = text.removeprefix("\ufeff")
+    read: Iterable[Validation | NoSummary]
     if bare.lstrip()[:1] in ("{", "["):
-        return _from_json(bare, file, kind or kind_of(file))
-    return read_summaries(bare, file)
+        read = _from_json(bare, file)
+    else:
+        lines = split_fences(bare).prose.split("\n")
+        read = [_summary(lines[start + 1 : end], start + 1, name, file) for start, end, name in _sections(lines)]
+        read = read or [NoSummary(0, "no `## … Summary` with a `**Result:**`; expected a validator's summary")]
+    found: list[Validation] = []
+    for each in read:
+        if isinstance(each, NoSummary):
+            return each
+        found.append(each)
+    return tuple(found)
 
 
 def kind_of(file: str) -> str:
@@ -73,20 +83,6 @@ def consistent(given: Validation) -> Validation:
         return given
     security = given.critical_security or _is_security(given.kind)
     return msgspec.structs.replace(given, result="fail", critical_security=security)
-
-
-def read_summaries(text: str, file: str = "validation") -> tuple[Validation, ...] | NoSummary:
-    """Every `## <Kind> Summary` of a text, outside code fences."""
-    found: list[Validation] = []
-    lines = split_fences(text).prose.split("\n")
-    for start, end, kind in _sections(lines):
-        read = _summary(lines[start + 1 : end], start + 1, kind, file)
-        if isinstance(read, NoSummary):
-            return read
-        found.append(read)
-    if not found:
-        return NoSummary(0, "no `## … Summary` with a `**Result:**`; expected a validator's summary")
-    return tuple(found)
 
 
 def own_summaries(prose: str, echoed: Callable[[str], bool]) -> tuple[tuple[Validation, ...], tuple[str, ...]]:
@@ -115,25 +111,23 @@ def own_summaries(prose: str, echoed: Callable[[str], bool]) -> tuple[tuple[Vali
 
 def _sections(lines: Sequence[str]) -> list[tuple[int, int, str]]:
     """Each heading of a summary: its line, the line after its section, and the kind it names."""
-    starts = [(n, kind) for n, line in enumerate(lines) if (kind := _headed(line))]
+    starts = [(n, kind) for n, line in enumerate(lines) if (kind := _heading_kind(line))]
     ends = [*(start for start, _ in starts[1:]), len(lines)]
     return [(start, end, kind) for (start, kind), end in zip(starts, ends, strict=False)]
 
 
-def _headed(line: str) -> str:
+def _heading_kind(line: str) -> str:
     """The kind a summary's heading names; empty for any other line."""
     found = _HEADING.fullmatch(line.rstrip(" \t#:\r\n")) if line.startswith("#") else None
-    if found is None or not found[1].lower().endswith(_SUMMARY):
+    if found is None or not found[1].lower().endswith("summary"):
         return ""
-    kind = found[1][: -len(_SUMMARY)]
+    kind = found[1][: -len("summary")]
     return kind.strip() if kind[-1:].isspace() else ""
 
 
 def of_claim(claim: Claim, kind: str, file: str = "validation", created: Sequence[str] = ()) -> Validation | NoSummary:
     """A report object as a validation; findings that block, or being blocked, outweigh a verdict that says all is well."""
-    counts: dict[str, int] = {}
-    for finding in claim.findings:
-        counts[finding.severity] = counts.get(finding.severity, 0) + 1
+    counts = dict(Counter[str](finding.severity for finding in claim.findings))
     blocking = bool(counts.get("critical") or counts.get("major") or claim.rejected)
     if not claim.verdict and not blocking:
         return NoSummary(0, "no verdict; expected pass, warn or fail")
@@ -153,32 +147,27 @@ def of_claim(claim: Claim, kind: str, file: str = "validation", created: Sequenc
 
 
 def _summary(lines: Sequence[str], first: int, kind: str, file: str) -> Validation | NoSummary:
-    fields = list(_fields(lines))
+    name, fields = _kind(kind), list(_fields(lines))
     results = [n for n, line in enumerate(lines) if _RESULT.fullmatch(line.rstrip())]
-    said = next(((n, value) for n, name, value in fields if name == "result"), None)
+    said = next(((n, value) for n, field, value in fields if field == "result"), None)
     if said is None:
-        return NoSummary(first, f"the {_kind(kind)} has no `**Result:**`; expected pass, warn or fail")
+        return NoSummary(first, f"the {name} has no `**Result:**`; expected pass, warn or fail")
     if len(results) > 1:
         places = ", ".join(str(first + n + 1) for n in results)
-        return NoSummary(
-            first + results[1] + 1, f"the {_kind(kind)} gives its result {len(results)} times (lines {places})"
-        )
+        return NoSummary(first + results[1] + 1, f"the {name} gives its result {len(results)} times (lines {places})")
     word = meaning("verdict", re.sub(r"[^\w\s?-]", "", said[1]))
     if not word:
         return NoSummary(first + said[0] + 1, f"Result is {clean(said[1], 60)!r}; expected pass, warn or fail")
     counts = _counts(lines, fields)
     unclear = _unclear(lines, fields, counts)
     if unclear:
-        return NoSummary(
-            first + said[0] + 1, f"the {_kind(kind)} says {unclear!r}, which gives no number; write `Critical: 0`"
-        )
-    created = list(_created(lines, fields))
-    security = _is_security(kind)
-    critical = security and bool(counts.get("critical") or any(grave for _, grave in created))
-    result: Any = "fail" if counts.get("critical") else word
+        message = f"the {name} says {unclear!r}, which gives no number; write `Critical: 0`"
+        return NoSummary(first + said[0] + 1, message)
+    created = list(_created_ids(lines, fields))
+    critical = _is_security(kind) and bool(counts.get("critical") or any(grave for _, grave in created))
     return Validation(
-        kind=_kind(kind),
-        result=result,
+        kind=name,
+        result=cast("Result", "fail" if counts.get("critical") else word),
         findings=counts,
         created=tuple(dict.fromkeys(id for id, _ in created)),
         critical_security=critical,
@@ -236,14 +225,13 @@ def _unclear(lines: Sequence[str], fields: Sequence[tuple[int, str, str]], count
     spoken = [line for line in findings if re.search(r"(?i)\bcriticals?\b", line)]
     labelled = [line for number, line in enumerate(lines) if labels_critical(lines, number)]
     grave = (line for line in (*spoken, *labelled) if not line.endswith(created) and not _NO_CRITICAL.search(line))
-    return next((clean(line, 80).strip() for line in grave if not _counts_critical(line)), "")
+    for line in grave:
+        if all(severity != "critical" for severity, _ in _numbers([line, line.partition(":")[2]])):
+            return clean(line, 80).strip()
+    return ""
 
 
-def _counts_critical(line: str) -> bool:
-    return any(severity == "critical" for severity, _ in _numbers([line, line.partition(":")[2]]))
-
-
-def _created(lines: Sequence[str], fields: Sequence[tuple[int, str, str]]) -> Iterator[tuple[str, bool]]:
+def _created_ids(lines: Sequence[str], fields: Sequence[tuple[int, str, str]]) -> Iterator[tuple[str, bool]]:
     """Ids under `Issues Created`, and whether the words in brackets make one critical."""
     for line in _below(lines, fields, "issues created"):
         for found in _CREATED.finditer(line):
@@ -253,34 +241,30 @@ def _created(lines: Sequence[str], fields: Sequence[tuple[int, str, str]]) -> It
 
 
 def _critical_place(lines: Sequence[str]) -> str:
-    for line in lines:
-        if "critical" in line.lower():
-            path = _PATH.search(line)
-            if path is not None:
-                return path[1]
-    return ""
+    paths = (_PATH.search(line) for line in lines if "critical" in line.lower())
+    return next((path[1] for path in paths if path), "")
 
 
-def _from_json(text: str, file: str, kind: str) -> tuple[Validation, ...] | NoSummary:
+def _from_json(text: str, file: str) -> list[Validation | NoSummary]:
     try:
         decoded = read_json(text.encode("utf-8", "replace"), object)
     except JsonUnreadable as error:
-        return NoSummary(0, f"not valid JSON ({clean(str(error), 120)}); expected a report object or a summary")
-    found: list[Validation] = []
-    for entry in decoded if isinstance(decoded, list) else [decoded]:
-        read = _from_object(entry, file, kind)
-        if isinstance(read, NoSummary):
-            return read
-        found.append(read)
-    return tuple(found) or NoSummary(0, "an empty list; expected at least one report object")
+        return [NoSummary(0, f"not valid JSON ({clean(str(error), 120)}); expected a report object or a summary")]
+    entries = decoded if isinstance(decoded, list) else [decoded]
+    found = [_from_object(entry, file) for entry in entries]
+    return found or [NoSummary(0, "an empty list; expected at least one report object")]
 
 
-def _from_object(entry: Any, file: str, kind: str) -> Validation | NoSummary:
+def _from_object(entry: Any, file: str) -> Validation | NoSummary:
     if not isinstance(entry, dict):
         return NoSummary(0, "an entry that is not an object; expected a report object")
-    named = next((entry[key] for key in ("kind", "role", "subagent") if isinstance(entry.get(key), str)), kind)
-    if isinstance(entry.get("findings"), dict):
-        return _from_counts(entry, file, named)
+    given = (entry[key] for key in ("kind", "role", "subagent") if isinstance(entry.get(key), str))
+    named = next(given, kind_of(file))
+    if isinstance(entry.get("findings"), dict):  # counts of findings instead of the findings
+        try:
+            return consistent(msgspec.convert({**entry, "kind": _kind(named), "file": file}, Validation))
+        except msgspec.ValidationError as error:
+            return NoSummary(0, f"no summary ({error}); expected kind, result and findings by severity")
     report = {**entry, "nonce": "-"}
     said = {meaning("verdict", entry[key]) for key in ("verdict", "result") if isinstance(entry.get(key), str)}
     if len(said) > 1:
@@ -293,15 +277,6 @@ def _from_object(entry: Any, file: str, kind: str) -> Validation | NoSummary:
     created = entry.get("issues_created")
     ids = [id for id in created if isinstance(id, str)] if isinstance(created, list) else []
     return of_claim(claim, named, file, ids)
-
-
-def _from_counts(entry: dict[str, Any], file: str, kind: str) -> Validation | NoSummary:
-    """A summary as an object: counts of findings instead of the findings."""
-    try:
-        read = msgspec.convert({**entry, "kind": _kind(kind), "file": file}, Validation)
-    except msgspec.ValidationError as error:
-        return NoSummary(0, f"no summary ({error}); expected kind, result and findings by severity")
-    return consistent(read)
 
 
 def _kind(name: str) -> str:

@@ -33,6 +33,7 @@ def _words(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE)
 
 
+_MANIFEST = _words(r"(?:^|/)(?:requirements[^/]*\.txt|pyproject\.toml|package\.json)$")
 TRIGGERS = (
     Trigger(
         "pricing",
@@ -43,7 +44,7 @@ TRIGGERS = (
     Trigger(
         "model, SDK or cost",
         _words(r"\b(?:gpt|claude|gemini|llama|mistral|dall-e|imagen)-?\d[\w.-]*|\bmodel_?(?:name|id)\s*[=:]|cost_per_\w+|per_?token"),
-        _words(r"(?:^|/)(?:requirements[^/]*\.txt|pyproject\.toml|package\.json)$"),
+        _MANIFEST,
         ("tech-stack.md", "product.md"),
     ),
     Trigger(
@@ -60,7 +61,6 @@ TRIGGERS = (
         ("business-strategy.md", "product.md"),
     ),
 )  # fmt: skip
-_MANIFEST = _words(r"(?:^|/)(?:requirements[^/]*\.txt|pyproject\.toml|package\.json)$")
 _SDK = _words(r"stripe|openai|anthropic|google-genai|gemini|supabase|mistral|replicate|langchain|boto3|twilio|sendgrid")
 _NO_PRODUCT = re.compile(
     r"(?:^|/)(?:tests?|__tests__|docs?|\.github)/|(?:^|/)test_|\.(?:md|txt|lock)$|[._-](?:test|spec)\.|package-lock\.json$"

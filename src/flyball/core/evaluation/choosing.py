@@ -24,7 +24,6 @@ _ALSO_CODE = frozenset(
     )
 )
 """A generator, and what signs people in or keeps data, is judged as code, too."""
-_SHELL = "UI shell"
 DEFAULT_REASON = "default: neither a word nor a field of the track names an evaluator"
 _NO_PROSE = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"  # a fenced block
@@ -48,10 +47,13 @@ class Chosen(msgspec.Struct, frozen=True):
 
 def choose(metadata: Mapping[str, object], spec: str, cards: Sequence[EvaluatorCard] = BUILT_IN) -> tuple[Chosen, ...]:
     """The evaluators of a track, in the order of the cards; each with its reasons."""
-    if asked := _asked(metadata.get("evaluators"), cards):
+    if asked := _named_evaluators(metadata.get("evaluators"), cards):
         return tuple(Chosen(card.name, ("metadata: evaluators",)) for card in cards if card.name in asked)
-    found = _matched(_prose(metadata, spec), cards)
-    if _is_shell(found):
+    said = [text for key in _DESCRIBING for text in _texts(metadata.get(key))]
+    prose = "\n".join((*said, _NO_PROSE.sub(" ", spec)))
+    found = {card.name: [f"word: {word}" for word in card.words if _pattern(word).search(prose)] for card in cards}
+    integrates = any(found.get(name) for name in ("integration", "business-logic"))
+    if "word: UI shell" in found.get("ui-ux", ()) and not integrates:
         found[CODE_QUALITY.name] = []
     for kind in _texts(metadata.get("type")):
         plain = re.sub(r"[\s_/]+", "-", kind.strip().lower())
@@ -64,16 +66,6 @@ def choose(metadata: Mapping[str, object], spec: str, cards: Sequence[EvaluatorC
     return chosen or (Chosen(CODE_QUALITY.name, (DEFAULT_REASON,)),)
 
 
-def _matched(prose: str, cards: Sequence[EvaluatorCard]) -> dict[str, list[str]]:
-    return {card.name: [f"word: {word}" for word in card.words if _pattern(word).search(prose)] for card in cards}
-
-
-def _is_shell(found: Mapping[str, Sequence[str]]) -> bool:
-    """Whether the track is a UI shell without words of integration or business logic."""
-    others = any(found.get(name) for name in ("integration", "business-logic"))
-    return f"word: {_SHELL}" in found.get("ui-ux", ()) and not others
-
-
 def _pattern(word: str) -> re.Pattern[str]:
     """A word or phrase as a whole, with the endings English gives it."""
     if word in _SYNONYMS:
@@ -83,12 +75,7 @@ def _pattern(word: str) -> re.Pattern[str]:
     return re.compile(rf"\b{stem}{ending}\b", re.IGNORECASE)
 
 
-def _prose(metadata: Mapping[str, object], spec: str) -> str:
-    said = [text for key in _DESCRIBING for text in _texts(metadata.get(key))]
-    return "\n".join((*said, _NO_PROSE.sub(" ", spec)))
-
-
-def _asked(value: object, cards: Sequence[EvaluatorCard]) -> frozenset[str]:
+def _named_evaluators(value: object, cards: Sequence[EvaluatorCard]) -> frozenset[str]:
     asked = [short_name(name) for name in _texts(value)]
     known = names(cards)
     unknown = [name for name in asked if name not in known]

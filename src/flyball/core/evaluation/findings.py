@@ -129,18 +129,16 @@ def evaluator_result(
 ) -> EvaluatorResult:
     """An evaluator passes if one of its passes ran and none failed; a pass that was to run and did not is no pass."""
     statuses = [each.status for each in passes]
+    # A pass was not asked for where only measurements are wanted and it needs a judge.
+    skipped = [each for each in passes if each.status == "skipped"]
+    left = [each.name for each in skipped if not (measured_only and each.reason == NEEDS_A_MODEL)]
     reason = ""
     if not {"pass", "fail"} & set(statuses):
         reason = "none of its passes ran: " + "; ".join(f"{each.name}: {each.reason or each.status}" for each in passes)
-    elif left := [each.name for each in passes if each.status == "skipped" and not _is_excused(each, measured_only)]:
+    elif left:
         reason = f"not all of its passes ran: {', '.join(left)}"
     failed = bool(reason) or "fail" in statuses
     return EvaluatorResult(name, chosen_by, "FAIL" if failed else "PASS", tuple(passes), reason)
-
-
-def _is_excused(skipped: PassResult, measured_only: bool) -> bool:
-    """Whether a pass was not asked for: its judge, where only measurements are wanted."""
-    return measured_only and skipped.reason == NEEDS_A_MODEL
 
 
 def broken_evaluator(name: str, chosen_by: tuple[str, ...], reason: str) -> EvaluatorResult:

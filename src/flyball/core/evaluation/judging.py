@@ -89,7 +89,6 @@ class TrackMatter(msgspec.Struct, frozen=True):
 
 
 def answer_schema() -> dict[str, object]:
-    """The JSON schema of an answer."""
     (schema,), components = msgspec.json.schema_components([JudgeAnswer])
     return {**schema, "$defs": components}
 
@@ -104,7 +103,9 @@ def judged_passes(
         passes = tuple(each for each in card.passes if each.judged)
         if card.name in wanted and passes:
             names = tuple(each.name for each in passes)
-            seats.append(JudgeSeat(long_name(card.name), card.name, names, _prompt(card, matter)))
+            seats.append(
+                JudgeSeat(long_name(card.name), card.name, names, "\n\n".join(filter(None, _parts(card, matter))))
+            )
     return tuple(seats)
 
 
@@ -138,7 +139,7 @@ def _result(said: PassAnswer, lines: ReadLines) -> PassResult:
     findings: list[TrackDefect] = []
     void: list[str] = []
     for each in said.findings[:MOST]:
-        line = _found(each.file, each.line, each.quote, lines)
+        line = _cited_line(each.file, each.line, each.quote, lines)
         if line:
             text = clean(each.message, 1000)
             findings.append(
@@ -149,26 +150,23 @@ def _result(said: PassAnswer, lines: ReadLines) -> PassResult:
     evidence = tuple(
         f"{each.file}:{each.line} {one_line(each.what)[:200]}".strip()
         for each in said.evidence[:MOST]
-        if _found(each.file, each.line, each.quote, lines)
+        if _cited_line(each.file, each.line, each.quote, lines)
     )
+    notes, reason = tuple(void), one_line(said.reason)[:300]
     if findings:
-        return PassResult(said.name, "fail", tuple(findings), notes=tuple(void), evidence=evidence)
+        return PassResult(said.name, "fail", tuple(findings), notes=notes, evidence=evidence)
     if said.status == "n/a":
-        return PassResult(said.name, "n/a", reason=one_line(said.reason)[:300] or "nothing to judge", notes=tuple(void))
+        return PassResult(said.name, "n/a", reason=reason or "nothing to judge", notes=notes)
     if said.status == "fail":
-        reason = (
-            f"{said.name}: the judge failed it and cited no line that exists; {one_line(said.reason)[:300]}".rstrip(
-                "; "
-            )
-        )
-        return PassResult(said.name, "fail", reason=reason, notes=tuple(void), evidence=evidence)
+        reason = f"{said.name}: the judge failed it and cited no line that exists; {reason}".rstrip("; ")
+        return PassResult(said.name, "fail", reason=reason, notes=notes, evidence=evidence)
     if not evidence:
         reason = f"{said.name}: the judge passed it and cited no line that exists"
-        return PassResult(said.name, "fail", reason=reason, notes=tuple(void))
-    return PassResult(said.name, "pass", notes=tuple(void), evidence=evidence)
+        return PassResult(said.name, "fail", reason=reason, notes=notes)
+    return PassResult(said.name, "pass", notes=notes, evidence=evidence)
 
 
-def _found(file: str, line: int, quote: str, lines: ReadLines) -> int:
+def _cited_line(file: str, line: int, quote: str, lines: ReadLines) -> int:
     """The line that reads as quoted, at or near the one that is cited; 0 where none does."""
     there = lines(file.removeprefix("./")) if file else None
     wanted = _plain(quote)
@@ -180,10 +178,6 @@ def _found(file: str, line: int, quote: str, lines: ReadLines) -> int:
 
 def _plain(text: str) -> str:
     return re.sub(r"\s+", " ", text.strip().split("\n")[0]).strip()
-
-
-def _prompt(card: EvaluatorCard, matter: TrackMatter) -> str:
-    return "\n\n".join(part for part in _parts(card, matter) if part)
 
 
 def _parts(card: EvaluatorCard, matter: TrackMatter) -> Iterator[str]:
@@ -199,14 +193,14 @@ def _parts(card: EvaluatorCard, matter: TrackMatter) -> Iterator[str]:
     yield "# Changed files\n\n" + "\n".join(f"- {path}" for path in matter.changed[:FILES_NAMED])
     if matter.diff:
         yield "# Lines that came and went\n\n" + matter.diff
-    yield _measured(card, matter)
+    yield _measured_results(card, matter)
     yield "# What to judge\n\n" + "\n".join(
         f"- **{each.name}**: {each.judged} Evidence: {each.evidence}." for each in card.passes if each.judged
     )
     yield _form(card)
 
 
-def _measured(card: EvaluatorCard, matter: TrackMatter) -> str:
+def _measured_results(card: EvaluatorCard, matter: TrackMatter) -> str:
     results = matter.measured.get(card.name, ())
     rows = [f"- {each.name}: {each.status}" for each in results]
     rows += [f"  - {one.place} {one.message}" for each in results for one in each.findings[:20]]

@@ -74,17 +74,13 @@ def read_plan(text: str) -> PlanPage:
 
 
 def _task(text: str, box: str, line: int, section: str) -> PlanTask:
-    comments = " ".join(_without_fields(comment) for comment in _COMMENT.findall(text))
+    comments = " ".join(re.sub(r"\b(?:deps|parallel):[^,]*", "", comment) for comment in _COMMENT.findall(text))
     plain = _COMMENT.sub("", text).strip()
     bare = [one or other for one, other in _BARE_SHA.findall(plain)]
     shas = [sha for sha in (*_SHA.findall(comments), *bare) if not sha.isdigit() or len(sha) >= LONGER_THAN_A_DATE]
     deferred = _DEFERRED.search(text)
     mark: Box = "x" if box in "xX" else box  # type: ignore[assignment]
     return PlanTask(plain, line, mark, tuple(shas), (), deferred[1].strip() if deferred else "", section)
-
-
-def _without_fields(comment: str) -> str:
-    return re.sub(r"\b(?:deps|parallel):[^,]*", "", comment)
 
 
 def _with_bullet(task: PlanTask, text: str) -> PlanTask:

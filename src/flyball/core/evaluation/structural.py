@@ -10,7 +10,7 @@ import msgspec
 
 from flyball.core.evaluation.findings import SHOWN, TrackDefect
 from flyball.core.evaluation.plan_page import PlanPage
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 
 CheckStatus = Literal["pass", "fail", "n/a"]
 PLAN_UPDATED = "plan.md updated"
@@ -18,12 +18,9 @@ SCOPE = "scope alignment"
 NOTHING_SKIPPED = "no skipped tasks"
 BUILD = "build passes"
 BUSINESS = "business docs in sync"
-NAMES = (PLAN_UPDATED, SCOPE, NOTHING_SKIPPED, BUILD, BUSINESS)
 
 
 class StructuralCheck(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One check, how it ended, and what was found."""
-
     name: str
     status: CheckStatus
     findings: tuple[TrackDefect, ...] = ()
@@ -42,20 +39,16 @@ def check_plan(plan: PlanPage | None, page: str, exists: Callable[[str], bool]) 
     """Every task that is done names a commit that exists and says what was done."""
     if plan is None:
         return _missing(PLAN_UPDATED, page)
-    done = [task for task in plan.tasks if task.box == "x"]
     if not plan.tasks:
         return StructuralCheck(PLAN_UPDATED, "fail", (_defect("plan", "plan.md has no task with a box", page, 1),))
     found: list[TrackDefect] = []
-    for task in done:
+    for task in (task for task in plan.tasks if task.box == "x"):
         absent = [sha for sha in task.shas if not exists(sha)]
         if not task.shas:
             found.append(_defect("no-commit", f"{task.text!r} is done and names no commit", page, task.line))
         if absent:
-            found.append(
-                _defect(
-                    "unknown-commit", f"{task.text!r} names commit {absent[0]}, which does not exist", page, task.line
-                )
-            )
+            text = f"{task.text!r} names commit {absent[0]}, which does not exist"
+            found.append(_defect("unknown-commit", text, page, task.line))
         if not task.summary:
             found.append(_defect("no-summary", f"{task.text!r} is done and has no summary below it", page, task.line))
     return StructuralCheck(PLAN_UPDATED, "fail" if found else "pass", tuple(found))
@@ -134,7 +127,7 @@ def check_business(documents: Sequence[str], reasons: Sequence[str]) -> Structur
     if not documents and not reasons:
         return StructuralCheck(BUSINESS, "pass", reason="no change that documents of the business tell of")
     return StructuralCheck(
-        BUSINESS, "pass", reason=f"needs sync ({listed(tuple(reasons))}): {listed(tuple(documents))}"
+        BUSINESS, "pass", reason=f"needs sync ({first_few(tuple(reasons))}): {first_few(tuple(documents))}"
     )
 
 

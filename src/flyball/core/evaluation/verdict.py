@@ -1,4 +1,4 @@
-"""One verdict on a track, what to do next, and the whole list of what to mend."""
+"""The result of each evaluator, one verdict on the track, what to do next, and the whole list of what to mend."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from typing import Literal
 import msgspec
 
 from flyball.core.evaluation.business import BusinessSync
-from flyball.core.evaluation.findings import EvaluatorResult, TrackDefect, TrackVerdict
+from flyball.core.evaluation.catalogue import EvaluatorCard
+from flyball.core.evaluation.choosing import Chosen
+from flyball.core.evaluation.findings import (
+    EvaluatorResult,
+    PassResult,
+    TrackDefect,
+    TrackVerdict,
+    broken_evaluator,
+    evaluator_result,
+    together,
+)
 from flyball.core.evaluation.structural import StructuralCheck
 
 NextStep = Literal["BUSINESS_SYNC", "COMPLETE", "FIX"]
@@ -52,6 +62,25 @@ class TrackEvaluation(msgspec.Struct, frozen=True):
         return "BUSINESS_SYNC" if self.business_sync.required else "COMPLETE"
 
 
+def weigh_evaluator(
+    card: EvaluatorCard,
+    chosen: Chosen,
+    measured: Sequence[PassResult] | str,
+    judged: Sequence[PassResult],
+    *,
+    measured_only: bool = False,
+) -> EvaluatorResult:
+    """Each pass of the card, in its order; a text in the place of what was measured says why the evaluator broke."""
+    if isinstance(measured, str):
+        return broken_evaluator(chosen.name, chosen.chosen_by, measured)
+    passes = []
+    for each in card.passes:
+        own = [one for one in measured if one.name == each.name]
+        other = [one for one in judged if one.name == each.name]
+        passes.append(together(each.name, own if own and measured_only else [*own, *other]))
+    return evaluator_result(chosen.name, chosen.chosen_by, passes, measured_only=measured_only)
+
+
 def aggregate(
     track: str,
     evaluators: Sequence[EvaluatorResult],
@@ -66,17 +95,12 @@ def aggregate(
     """PASS only if every evaluator and every structural check passes, and there was an evaluator."""
     failed = any(each.verdict == "FAIL" for each in evaluators) or any(each.status == "fail" for each in structural)
     verdict: TrackVerdict = "FAIL" if failed or not evaluators else "PASS"
-    actions = tuple(dict.fromkeys((*_structural_actions(structural), *_actions(evaluators))))
+    broken = [check for check in structural if check.status == "fail"]
+    found = [_action("structural", check.name, each) for check in broken for each in check.findings]
+    actions = tuple(dict.fromkeys((*found, *_actions(evaluators))))
     return TrackEvaluation(
         track, tuple(evaluators), tuple(structural), verdict, measured_only, actions, sync, base, head, tuple(notes)
     )
-
-
-def _structural_actions(checks: Sequence[StructuralCheck]) -> Iterator[FixAction]:
-    for check in checks:
-        if check.status == "fail":
-            for each in check.findings:
-                yield _action("structural", check.name, each)
 
 
 def _actions(evaluators: Sequence[EvaluatorResult]) -> Iterator[FixAction]:

@@ -79,6 +79,9 @@ _GO_FRAME = re.compile(r"^(?P<name>[\w./*()\[\]]+)\(.*\)$")
 _GO_FOREIGN = re.compile(r"^(?:runtime|testing|reflect|internal|sync|panic)\b")
 _HEADLINE = re.compile(r"^(?:[\w.]*(?:Error|Exception|Failure|Warning)\b|panic:|error\b|.*\berror\b|assert)")
 
+_DURATION_AT_END = re.compile(r"\s+\(?(?:\d+(?:\.\d+)?\s?m?s)\)?$")
+_TAP_NUMBER = re.compile(r"^(\s*not ok) \d+")
+
 _HEADING = re.compile(r"^={3,} (?P<title>.+?) ={3,}$")
 _SKIPPED_HEADING = re.compile(r"^(?:test session starts|warnings summary.*|PASSES|XFAILURES)$|durations|coverage")
 _CAPTURED = re.compile(r"^-{3,} Captured .* -{3,}$|^-{3,} generated xml|^-{3,} coverage")
@@ -115,10 +118,6 @@ class _OutputReader:
         if self.region == "failures" and not quoted and self._is_pytest_source(line):
             return
         self._keep(line)
-
-    def finish(self) -> None:
-        """Takes the end of the output."""
-        self._leave()
 
     def _turns_region(self, line: str) -> bool:
         if heading := _HEADING.match(line):
@@ -158,7 +157,7 @@ class _OutputReader:
             if len(line) - len(line.lstrip()) > len(self.frame["indent"]):
                 self.source = self.source or ("" if _CARETS.match(line) else line)
                 return True
-            self._leave()
+            self.leave_frame()
         if found := _PYTEST_FRAME.match(line):
             self._enter(found)
             return True
@@ -169,7 +168,8 @@ class _OutputReader:
         if known is None or not _FOREIGN.search(found["file"]) or _FOREIGN.search(known["file"]):
             self.frame, self.source = found, ""
 
-    def _leave(self) -> None:
+    def leave_frame(self) -> None:
+        """Keeps the frame it is in, at its end or at the end of the output."""
         if self.frame:
             name = self.frame["name"] or ""
             self._add(f"in {mask(self.frame['file'])} {name}".rstrip())
@@ -248,7 +248,9 @@ class _OutputReader:
         if is_noise(line):
             return
         self._names_file(line)
-        masked = mask(_without_duration(line.replace("npm ERR!", "npm error")))
+        # Runners leave out the duration of a quick test, so masking it is not enough.
+        bare = _TAP_NUMBER.sub(r"\1", _DURATION_AT_END.sub("", line.replace("npm ERR!", "npm error")))
+        masked = mask(bare)
         if _WARNING.search(line):
             self.weak = True
         elif re.match(r"^(?:error|panic)", line):
@@ -256,7 +258,7 @@ class _OutputReader:
         if place := _PYTEST_PLACE.match(line):
             masked = f"{mask(place['file'])}: {place['kind']}"
             self.frame = None
-        self._leave()
+        self.leave_frame()
         self._add(masked)
 
     def _names_file(self, line: str) -> None:
@@ -280,21 +282,12 @@ class _OutputReader:
         self.details[text] = None
 
 
-_DURATION_AT_END = re.compile(r"\s+\(?(?:\d+(?:\.\d+)?\s?m?s)\)?$")
-_TAP_NUMBER = re.compile(r"^(\s*not ok) \d+")
-
-
-def _without_duration(line: str) -> str:
-    """Runners leave out the duration of a quick test, so masking it is not enough."""
-    return _TAP_NUMBER.sub(r"\1", _DURATION_AT_END.sub("", line))
-
-
 def read(lines: Sequence[str]) -> OutputReading:
     """Reads the lines of one output, free of colours."""
     reader = _OutputReader()
     for line, following in pairwise([*(line[:LONGEST_LINE].rstrip() for line in lines), ""]):
         reader.line(line, following)
-    reader.finish()
+    reader.leave_frame()
     return OutputReading(
         tests=tuple(reader.tests or reader.headings),
         files=tuple(reader.files),

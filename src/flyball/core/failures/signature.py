@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from flyball.core.failures.masks import mask, plain
-from flyball.core.failures.outputs import OutputReading, read
+from flyball.core.failures.outputs import read
 
 _HEAD = 64_000
 _TAIL = 192_000
@@ -27,18 +27,22 @@ class Signature(msgspec.Struct, frozen=True):
 
 def signature(text: str, failing: Sequence[str] = ()) -> Signature:
     """The signature of a failing output; `failing` are the ids of failing tests where a report gave them."""
-    reading = read(plain(_capped(text)).splitlines())
+    reading = read(plain(_head_and_tail(text)).splitlines())
     named = {mask(name) for name in failing} or set(reading.tests) or set(reading.files)
     details = set(reading.details or reading.warnings)
     coarse = named or details
+    line = reading.headline or next(iter(reading.details or reading.warnings), "")
+    if line and reading.where and reading.where not in line:
+        line = f"{line} in {reading.where}"
+    line = line or (", ".join(sorted(named)[:3]) if named else "no output")
     return Signature(
         coarse=digest(sorted(coarse)),
         fine=digest([*sorted(coarse), "", *sorted(details)]),
-        summary=_summary(reading, sorted(named)),
+        summary=line if len(line) <= _SUMMARY_LENGTH else line[: _SUMMARY_LENGTH - 1] + "…",
     )
 
 
-def _capped(text: str) -> str:
+def _head_and_tail(text: str) -> str:
     """Head and tail of a huge output: time stays bounded, and tools put what matters at either end."""
     if len(text) <= _HEAD + _TAIL:
         return text
@@ -48,13 +52,3 @@ def _capped(text: str) -> str:
 def digest(lines: Iterable[str]) -> str:
     """One short name for many lines."""
     return hashlib.sha256("\n".join(lines).encode("utf-8", "backslashreplace")).hexdigest()[:16]
-
-
-def _summary(reading: OutputReading, named: list[str]) -> str:
-    lines = reading.details or reading.warnings
-    line = reading.headline or (lines[0] if lines else "")
-    where = reading.where
-    if line and where and where not in line:
-        line = f"{line} in {where}"
-    line = line or (", ".join(named[:3]) if named else "no output")
-    return line if len(line) <= _SUMMARY_LENGTH else line[: _SUMMARY_LENGTH - 1] + "…"

@@ -55,6 +55,6 @@ def after(breaker: Breaker, strikes: Strikes, *, progress: bool, gate_held: bool
     return Breaker(state, no_progress, same_error, error, stuck if warned else "")
 
 
-def cooled(breaker: Breaker) -> Breaker:
+def cool_down(breaker: Breaker) -> Breaker:
     """The breaker when its cool-down has passed: one more try, counters kept."""
     return msgspec.structs.replace(breaker, state="HALF_OPEN", reason=f"cooled down after: {breaker.reason}")

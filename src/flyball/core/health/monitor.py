@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core.health.observation import REMEMBERED_FAILURES, History, Observation, Result, observe
+from flyball.core.health.history import History, Result
+from flyball.core.health.observation import REMEMBERED_FAILURES, Observation, observe
 from flyball.core.health.signals import Signal, dry_spell, flip_flops, gains, regressions, stalls
 from flyball.core.health.verdict import CURES, Blocker, Confidence, Cure, Health, Thresholds, Trend, Verdict
 from flyball.core.text.quantities import plural
@@ -109,23 +110,20 @@ def _health(history: History, seen: Observation, limits: Thresholds) -> tuple[He
 
 
 def _recommendation(health: Health, cure: Cure, blockers: tuple[Blocker, ...]) -> str:
-    if health is Health.BLOCKED:
-        return _way_out(blockers)
-    return "escalate" if cure is Cure.STOP else _RECOMMENDATION[health]
+    if health is not Health.BLOCKED:
+        return "escalate" if cure is Cure.STOP else _RECOMMENDATION[health]
+    types = {blocker.type for blocker in blockers}
+    if "missing-review" in types:
+        return "run-review"
+    if types & {"external", "fundamental"}:
+        return "escalate"
+    return f"unblock:[{_one_line(blockers[0].description or blockers[0].id)}]"
 
 
 def _blockers(seen: Observation) -> tuple[Blocker, ...]:
     if not seen.reviewed:
         return (Blocker("review", "missing-review", "the batch has no review"),)
     return seen.blocked
-
-
-def _way_out(blockers: tuple[Blocker, ...]) -> str:
-    if any(blocker.type == "missing-review" for blocker in blockers):
-        return "run-review"
-    if any(blocker.type in {"external", "fundamental"} for blocker in blockers):
-        return "escalate"
-    return f"unblock:[{_one_line(blockers[0].description or blockers[0].id)}]"
 
 
 def _one_line(text: str) -> str:
@@ -154,7 +152,8 @@ def _confidence(history: History, health: Health, signals: list[Signal]) -> Conf
         return Confidence.LOW
     if health is Health.BLOCKED:
         return Confidence.HIGH
-    worse = health is Health.PROGRESSING and _fell(history)
+    rates = _last_rates(history)
+    worse = health is Health.PROGRESSING and len(rates) > 1 and rates[1] < rates[0]
     strong = len(signals) >= _AGREEING_SIGNALS or any(signal.beyond for signal in signals)
     return Confidence.HIGH if strong and not worse else Confidence.MEDIUM
 
@@ -162,15 +161,14 @@ def _confidence(history: History, health: Health, signals: list[Signal]) -> Conf
 def _trend(history: History, seen: Observation) -> Trend:
     if seen.kind == "optimise" and seen.metric is not None:
         return Trend.STABLE if history.search.dry or history.iterations <= 1 else Trend.IMPROVING
-    rates = [result.rate for result in history.results if result.rate is not None][-2:]
+    rates = _last_rates(history)
     if len(rates) < 2 or rates[0] == rates[1]:
         return Trend.STABLE
     return Trend.IMPROVING if rates[1] > rates[0] else Trend.DECLINING
 
 
-def _fell(history: History) -> bool:
-    rates = [result.rate for result in history.results if result.rate is not None][-2:]
-    return len(rates) > 1 and rates[1] < rates[0]
+def _last_rates(history: History) -> list[float]:
+    return [result.rate for result in history.results if result.rate is not None][-2:]
 
 
 def repetitions(history: History, seen: Observation, limits: Thresholds) -> list[Signal]:
@@ -190,7 +188,10 @@ def repetitions(history: History, seen: Observation, limits: Thresholds) -> list
         ("tree unchanged", idle, limits.unchanged_in_context, ""),
     )
     return [
-        Signal(f"{what} {len(found)}x in one context{named}, iterations {_listed(found)}", len(found) > threshold)
+        Signal(
+            f"{what} {len(found)}x in one context{named}, iterations {', '.join(map(str, found[-4:]))}",
+            len(found) > threshold,
+        )
         for what, found, threshold, named in rules
         if len(found) >= threshold
     ]
@@ -209,23 +210,15 @@ def end_of_cures(history: History, seen: Observation, remedy: Cure, limits: Thre
         return f"gate broken on {plural(len(history.broken_on), 'different tree')}: {seen.gate_broken}"
     if remedy is Cure.CONTINUE:
         return ""
-    failure = history.results[-1].failure
+    failure, summary = history.results[-1].failure, history.results[-1].summary
+    named = f": {summary}" if summary else ""
     outlived = sum(failure in ending.failures for ending in history.endings) if failure else 0
     if outlived >= limits.endings_before_stop:
-        return f"the same failure ended {plural(outlived, 'earlier context')}{_named(history)}"
+        return f"the same failure ended {plural(outlived, 'earlier context')}{named}"
     if remedy is Cure.FRESH_CONTEXT and history.contexts >= limits.contexts:
-        return f"{plural(history.contexts, 'context is', 'contexts are')} spent{_named(history)}"
+        return f"{plural(history.contexts, 'context is', 'contexts are')} spent{named}"
     return ""
 
 
 def _results_in_context(history: History, seen: Observation) -> list[Result]:
     return [result for result in history.results if result.context == seen.context]
-
-
-def _listed(iterations: list[int]) -> str:
-    return ", ".join(str(iteration) for iteration in iterations[-4:])
-
-
-def _named(history: History) -> str:
-    summary = history.results[-1].summary
-    return f": {summary}" if summary else ""

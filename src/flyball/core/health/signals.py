@@ -5,7 +5,7 @@ from itertools import pairwise, takewhile
 
 import msgspec
 
-from flyball.core.health.observation import RECENT_MARKS, History, Result, attempt, returned_to, reversals
+from flyball.core.health.history import RECENT_MARKS, History, Result, attempt, returned_to, reversals
 from flyball.core.health.verdict import Thresholds
 from flyball.core.text.quantities import plural
 
@@ -39,11 +39,7 @@ def regressions(history: History, limits: Thresholds) -> list[Signal]:
     for result in history.results:
         rates = [] if result.restored else rates
         rates += [] if result.rate is None else [result.rate]
-    falls = 0
-    for before, after in zip(reversed(rates[:-1]), reversed(rates), strict=False):
-        if after >= before:
-            break
-        falls += 1
+    falls = sum(1 for _ in takewhile(lambda pair: pair[0] < pair[1], pairwise(reversed(rates))))
     if falls < limits.falls:
         return []
     course = " → ".join(f"{rate:.0%}" for rate in rates[-falls - 1 :])
@@ -70,7 +66,10 @@ def stalls(history: History, limits: Thresholds) -> list[Signal]:
     if failed >= limits.failing_batches:
         signals.append(Signal(f"nothing passed {plural(failed, 'time')} running", failed > limits.failing_batches))
     idle = _running(history, lambda result: result.unchanged and not result.held)
-    if idle >= limits.unchanged and len({_failing_set(result) for result in history.results[-idle:]}) == 1:
+    # Where no gate names tests that fail, an unchanged tree has the same ones, whatever the gates print.
+    latest = history.results[-idle:]
+    sets = {None if result.failing_count is None else result.failing_set for result in latest}
+    if idle >= limits.unchanged and len(sets) == 1:
         text = f"{plural(idle, 'iteration')} left the tree and the failing set unchanged"
         signals.append(Signal(text, idle > limits.unchanged))
     return signals
@@ -85,11 +84,6 @@ def _same_failure(history: History, limits: Thresholds) -> list[Signal]:
     where = ", ".join(str(result.iteration) for result in reversed(again[:RECENT_MARKS]))
     text = f"same error {len(again)}x: {now.summary or now.failure}, iterations {where}"
     return [Signal(text, len(again) > limits.same_error)]
-
-
-def _failing_set(result: Result) -> str | None:
-    """Which tests fail; where no gate names any, an unchanged tree has the same ones, whatever the gates print."""
-    return None if result.failing_count is None else result.failing_set
 
 
 def dry_spell(history: History, limits: Thresholds) -> list[Signal]:
@@ -119,9 +113,4 @@ def gains(history: History) -> list[Signal]:
 
 def _running(history: History, holds: Callable[[Result], bool]) -> int:
     """How many of the latest results in a row it holds for."""
-    count = 0
-    for result in reversed(history.results):
-        if not holds(result):
-            break
-        count += 1
-    return count
+    return sum(1 for _ in takewhile(holds, reversed(history.results)))

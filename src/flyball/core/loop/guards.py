@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from flyball.core.health.breaker import cooled
+from flyball.core.health.breaker import cool_down
 from flyball.core.loop import casting, questions
 from flyball.core.loop.answers import first_word
 from flyball.core.loop.step import NOTHING, Step, halt, perform, record
@@ -174,5 +174,5 @@ def _breaker(state: State, lane: Lane) -> Step | None:
         return questions.put(state, lane, questions.breaker_open(state, lane))
     until = (lane.loop.judged_at or state.now) + timedelta(seconds=cooldown)
     if state.now >= until:
-        return record(BreakerChanged(cooled(breaker), "cool-down over", lane=lane.name))
+        return record(BreakerChanged(cool_down(breaker), "cool-down over", lane=lane.name))
     return _wait(lane, Held("breaker", breaker.reason, until))

@@ -14,14 +14,14 @@ from flyball.core.model.events import Judged
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import open_items
-from flyball.core.text import listing, quantities
+from flyball.core.text import quantities
 from flyball.core.text.scrubbing import clean
 
 VERSION = 7
 DOCUMENT_SHOWN = 12_000
 OUTPUT_SHOWN = 3_000
 NONCE = "{nonce}"
-listed = listing.listed
+listed = quantities.titled_list
 LEARNINGS_SHOWN = 6
 PROPOSED_SHOWN = 8
 LEARNING_LENGTH = 198
@@ -116,7 +116,7 @@ def measured_section(lane: Lane) -> str:
         kept = (
             "The tree is an earlier one again." if lane.loop.restored else "All other changes of that turn were kept."
         )
-        back = quantities.listed(lane.put_back, 20)
+        back = quantities.first_few(lane.put_back, 20)
         lines.append(f"These protected files were put back as they were accepted: {back}. {kept}")
     lines += _output(lane.loop.last or lane.loop.entry)
     if lane.last_interrupted:

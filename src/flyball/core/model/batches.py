@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from flyball.core.health.observation import History
+from flyball.core.health.history import History
 from flyball.core.model.batch_events import BatchReviewed, SubtaskFailed, SubtaskIntegrated, Why
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.task import Commit

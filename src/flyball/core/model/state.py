@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from flyball.core.claims.findings import Finding
 from flyball.core.health.breaker import CLOSED, Breaker
-from flyball.core.health.observation import History
+from flyball.core.health.history import History
 from flyball.core.model import outcomes as oc
 from flyball.core.model.batches import Batches
 from flyball.core.model.effects import Effect, Question, Recall, RunAgent

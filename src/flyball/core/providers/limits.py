@@ -27,47 +27,32 @@ TEMPORARY_FAILURE = 75
 
 _STATUS = r"(?:\bHTTP(?:/[\d.]+)?|\bstatus(?:[ _]code)?|\bcode|\bAPI Error|\bError|\bresponse)\W{0,4}"
 # From the most to the least telling; the first that matches names the kind.
-_TEXTS: tuple[tuple[LimitKind, re.Pattern[str]], ...] = (
-    (
-        "usage_limit",
-        re.compile(
-            r"\b(?:usage|session|weekly|daily|monthly|5-hour|five-hour|plan|opus|sonnet|request) limits?"
-            r"(?: has been| have been| was| is)? (?:reached|exceeded|hit)\b"
-            r"|\b(?:hit|reached|exceeded) (?:your|the) (?:[\w-]+ ){0,3}(?:limit|quota)\b"
-            r"|\bquota (?:has been |was |is )?(?:exceeded|exhausted|reached)\b|\bexhausted your (?:[\w-]+ ){0,3}(?:quota|capacity)\b"
-            r"|(?<!rate[ -])\blimits? (?:reached|exceeded)\b.{0,40}\b(?:resets?|try again)\b"
-            r"|\byour quota will reset\b|\busage_limit_(?:reached|exceeded)\b|\blimit reached\|\d{10}|\binsufficient_quota\b",
-            re.IGNORECASE,
-        ),
+_WORDS: dict[LimitKind, str] = {
+    "usage_limit": (
+        r"\b(?:usage|session|weekly|daily|monthly|5-hour|five-hour|plan|opus|sonnet|request) limits?"
+        r"(?: has been| have been| was| is)? (?:reached|exceeded|hit)\b"
+        r"|\b(?:hit|reached|exceeded) (?:your|the) (?:[\w-]+ ){0,3}(?:limit|quota)\b"
+        r"|\bquota (?:has been |was |is )?(?:exceeded|exhausted|reached)\b|\bexhausted your (?:[\w-]+ ){0,3}(?:quota|capacity)\b"
+        r"|(?<!rate[ -])\blimits? (?:reached|exceeded)\b.{0,40}\b(?:resets?|try again)\b"
+        r"|\byour quota will reset\b|\busage_limit_(?:reached|exceeded)\b|\blimit reached\|\d{10}|\binsufficient_quota\b"
     ),
-    (
-        "not_logged_in",
-        re.compile(
-            r"\bnot (?:logged|signed) in\b|\bplease (?:run )?[`'\"/\w ]{0,20}\b(?:log ?in|sign ?in)\b|\blogin required\b"
-            r"|\b(?:invalid|incorrect|missing|no|expired) (?:\w+ ){0,2}api[ _-]?key\b|\bapi[ _-]?key (?:\w+ ){0,2}(?:invalid|missing|not (?:set|found|valid))\b"
-            r"|\b(?:oauth |access |auth )token (?:has |is )?expired\b|\bauthentication_(?:error|failed)\b|\binvalid_api_key\b"
-            rf"|\b401 unauthorized\b|{_STATUS}401\b",
-            re.IGNORECASE,
-        ),
+    "not_logged_in": (
+        r"\bnot (?:logged|signed) in\b|\bplease (?:run )?[`'\"/\w ]{0,20}\b(?:log ?in|sign ?in)\b|\blogin required\b"
+        r"|\b(?:invalid|incorrect|missing|no|expired) (?:\w+ ){0,2}api[ _-]?key\b|\bapi[ _-]?key (?:\w+ ){0,2}(?:invalid|missing|not (?:set|found|valid))\b"
+        r"|\b(?:oauth |access |auth )token (?:has |is )?expired\b|\bauthentication_(?:error|failed)\b|\binvalid_api_key\b"
+        rf"|\b401 unauthorized\b|{_STATUS}401\b"
     ),
-    (
-        "rate_limited",
-        re.compile(
-            r"\brate[ -]?limit(?:s|ed|ing)?(?: \w+){0,4}? (?:exceeded|reached|hit)\b|\b(?:hit|reached|exceeded) (?:\w+ ){0,3}rate[ -]?limits?\b"
-            r"|\b(?:was|been|being|are|is) rate[ -]?limited\b|\brate_limit(?:_error|_exceeded)\b|\bRateLimitError\b|\btoo many requests\b"
-            rf"|\bRESOURCE_EXHAUSTED\b|{_STATUS}429\b|\b429\b \W?(?:too many|resource|rate)",
-            re.IGNORECASE,
-        ),
+    "rate_limited": (
+        r"\brate[ -]?limit(?:s|ed|ing)?(?: \w+){0,4}? (?:exceeded|reached|hit)\b|\b(?:hit|reached|exceeded) (?:\w+ ){0,3}rate[ -]?limits?\b"
+        r"|\b(?:was|been|being|are|is) rate[ -]?limited\b|\brate_limit(?:_error|_exceeded)\b|\bRateLimitError\b|\btoo many requests\b"
+        rf"|\bRESOURCE_EXHAUSTED\b|{_STATUS}429\b|\b429\b \W?(?:too many|resource|rate)"
     ),
-    (
-        "overloaded",
-        re.compile(
-            rf"\boverloaded(?:_error)?\b|{_STATUS}(?:529|503)\b|\b503 service unavailable\b|\bservice (?:is )?(?:temporarily )?unavailable\b"
-            r"|\bserver (?:is )?(?:busy|at capacity)\b|\bat capacity\b",
-            re.IGNORECASE,
-        ),
+    "overloaded": (
+        rf"\boverloaded(?:_error)?\b|{_STATUS}(?:529|503)\b|\b503 service unavailable\b|\bservice (?:is )?(?:temporarily )?unavailable\b"
+        r"|\bserver (?:is )?(?:busy|at capacity)\b|\bat capacity\b"
     ),
-)
+}
+_TEXTS = tuple((kind, re.compile(words, re.IGNORECASE)) for kind, words in _WORDS.items())
 _LONG_RETRY = re.compile(r"\bretrying (?:in|after)\b", re.IGNORECASE)
 _SHORT_RETRY_S = 60.0
 
@@ -94,7 +79,6 @@ _CODE_FIELDS = frozenset(
     "type code status status_code error kind reason api_error api_error_type api_error_status error_status".split()
 )
 _TEXT_FIELDS = ("message", "result", "detail", "error", "error_description")
-_ORDER: tuple[LimitKind, ...] = ("usage_limit", "not_logged_in", "rate_limited", "overloaded")
 
 
 class Limit(msgspec.Struct, frozen=True):
@@ -144,7 +128,7 @@ def recognise_error(error: Any, now: datetime, zones: Zones = known_zones) -> Li
     fields = list(_fields(error))
     kinds = {_CODES.get(str(value).lower()) for name, value in fields if name in _CODE_FIELDS}
     texts = [value for name, value in fields if name in _TEXT_FIELDS and isinstance(value, str)]
-    kind = next((kind for kind in _ORDER if kind in kinds), None)
+    kind = next((kind for kind in _WORDS if kind in kinds), None)
     # The words tell a spent allowance from a plain 429; they also speak where there is no code.
     spoken = next((kind for kind, pattern in _TEXTS for text in texts if pattern.search(text[:LONGEST_LINE])), None)
     if kind is None or (kind == "rate_limited" and spoken == "usage_limit"):

@@ -109,15 +109,13 @@ def _unix(text: str, start: int, _now: datetime) -> datetime | None:
 def _duration(text: str, start: int) -> timedelta | None:
     total, position = timedelta(), start
     while part := _PART.match(text, position):
-        total += _seconds(float(part[1]), part[2].lower())
+        number, unit = float(part[1]), part[2].lower()
+        if unit.startswith(("ms", "milli")):
+            total += timedelta(milliseconds=number)
+        else:
+            total += timedelta(seconds=number * {"s": 1, "m": 60, "h": 3600, "d": 86400}[unit[0]])
         position = part.end()
     return total if position > start else None
-
-
-def _seconds(number: float, unit: str) -> timedelta:
-    if unit.startswith(("ms", "milli")):
-        return timedelta(milliseconds=number)
-    return timedelta(seconds=number * {"s": 1, "m": 60, "h": 3600, "d": 86400}[unit[0]])
 
 
 def _clock(text: str, start: int, now: datetime, zones: Zones) -> datetime | None:

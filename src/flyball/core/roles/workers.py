@@ -14,6 +14,6 @@ def roles() -> tuple[Role, ...]:
     return tuple(found.values())
 
 
-def reviewing() -> frozenset[str]:
+def reviewer_names() -> frozenset[str]:
     """Roles that judge what others wrote."""
     return frozenset(card.name for workflow in WORKFLOWS.values() for card in workflow.cards if card.reviews)

@@ -47,12 +47,13 @@ def criteria(markdown: str) -> tuple[Criterion, ...]:
         same = boxes.get(box.text.casefold())
         # Asked for twice and ticked once is not done.
         boxes[box.text.casefold()] = msgspec.structs.replace(same, done=same.done and box.done) if same else box
-    return tuple(_numbered(list(boxes.values())))
+    return tuple(_with_ids(list(boxes.values())))
 
 
 def title(markdown: str) -> str:
     """What the document is about in a line: its first heading, unless that only says what kind of document it is."""
-    headings = [_plain(inline.content) for _, inline in _headings(_tokens(markdown))]
+    tokens = _tokens(markdown)
+    headings = [_plain(tokens[n + 1].content) for n, token in enumerate(tokens) if token.type == "heading_open"]
     named = (_KIND.sub("", heading) for heading in headings[:1] if heading.casefold() not in _NAMELESS)
     candidates = (*named, _front_title(markdown), goal(markdown), *headings, _first_line(markdown))
     return next((candidate[:MAX_TITLE].strip() for candidate in candidates if candidate.strip()), "")
@@ -66,7 +67,7 @@ def goal(markdown: str) -> str:
         if token.type == "heading_open":
             wanted = _heading_name(tokens[index + 1]) in _GOALS
         elif wanted and token.type == "paragraph_open":
-            return _bounded(_plain(tokens[index + 1].content))
+            return _short_line(_plain(tokens[index + 1].content))
     return ""
 
 
@@ -85,13 +86,6 @@ def _tokens(markdown: str) -> list[Token]:
     parser.core.ruler.disable(["inline"])
     text = markdown.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
     return parser.parse(_FRONT_MATTER.sub(lambda found: "\n" * found[0].count("\n"), text))
-
-
-def _headings(tokens: Sequence[Token]) -> Iterator[tuple[int, Token]]:
-    """Rank and content of every heading."""
-    for index, token in enumerate(tokens):
-        if token.type == "heading_open":
-            yield int(token.tag[1]), tokens[index + 1]
 
 
 def _boxes(tokens: Sequence[Token]) -> Iterator[Criterion]:
@@ -115,14 +109,14 @@ def _box(tokens: Sequence[Token], index: int) -> Criterion | None:
     if len(following) < 2 or following[0].type != "paragraph_open":
         return None
     match = _BOX.fullmatch(following[1].content)
-    text = _bounded(match[2] or "") if match else ""
+    text = _short_line(match[2] or "") if match else ""
     if match is None or not text:
         return None
     line = (following[0].map or [0])[0] + 1
     return Criterion("", text, line, done=match[1] in "xX")
 
 
-def _numbered(boxes: Sequence[Criterion]) -> Iterator[Criterion]:
+def _with_ids(boxes: Sequence[Criterion]) -> Iterator[Criterion]:
     own: dict[int, int] = {}
     for index, box in enumerate(boxes):
         match = _OWN_ID.match(box.text)
@@ -141,17 +135,17 @@ def _heading_name(inline: Token) -> str:
 
 
 def _plain(content: str) -> str:
-    return _bounded(_MARKUP.sub("", content))
+    return _short_line(_MARKUP.sub("", content))
 
 
-def _bounded(text: str) -> str:
+def _short_line(text: str) -> str:
     return one_line(storable(text))[:MAX_TEXT].rstrip()
 
 
 def _front_title(markdown: str) -> str:
     front = _FRONT_MATTER.match(markdown.replace("\r\n", "\n").removeprefix("\ufeff"))
     found = _FRONT_TITLE.search(front[1] or "") if front else None
-    return _bounded(found[1]).strip("'\"") if found else ""
+    return _short_line(found[1]).strip("'\"") if found else ""
 
 
 def _first_line(markdown: str) -> str:

@@ -60,7 +60,7 @@ def hide(text: str, secrets: Iterable[str]) -> str:
         if len(wanted) >= SHORTEST:
             bare = bare or _bare(text)
             # To look for letters and digits alone is quick; where they are not in a row nothing else needs looking for.
-            text = _scattered(value).sub(HIDDEN, text) if wanted in bare else text
+            text = _scattered_pattern(value).sub(HIDDEN, text) if wanted in bare else text
         text = _without_beginning(text, value)
     return text
 
@@ -98,7 +98,7 @@ def _spellings(value: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def _scattered(value: str) -> re.Pattern[str]:
+def _scattered_pattern(value: str) -> re.Pattern[str]:
     """Finds a value in letters of any case, over line ends and colours; between its words anything but letters may stand."""
     parts, between = list[str](), ""
     for word in re.findall(r"[^\W_]|[\W_]+", value):

@@ -42,19 +42,19 @@ def with_value_at(text: str, path: Path, value: Any) -> str:
     if isinstance(value, Removed):
         # A name may be there twice.
         return text if found is None else with_value_at(_without_member(text, found), path, value)
-    value = _kept(value)
+    value = _without_removed(value)
     if found is not None:
         start, end = found
         if json.loads(text[start:end]) == value:
             return text
-        return text[:start] + _written(text, value, len(path)) + text[end:]
+        return text[:start] + _render(text, value, len(path)) + text[end:]
     return _with_member(text, path, value)
 
 
-def _kept(value: Any) -> Any:
+def _without_removed(value: Any) -> Any:
     """A value without members that were to be taken out of one that is not there."""
     if isinstance(value, Mapping):
-        return {key: _kept(inner) for key, inner in value.items() if not isinstance(inner, Removed)}
+        return {key: _without_removed(inner) for key, inner in value.items() if not isinstance(inner, Removed)}
     return value
 
 
@@ -68,7 +68,7 @@ def _with_member(text: str, path: Path, value: Any) -> str:
     empty = text[above[0] + 1 : end].strip() == ""
     unit, newline = _indent(text), line_end(text)
     name = "" if isinstance(path[-1], int) else f"{json.dumps(path[-1], ensure_ascii=False)}: "
-    member = f"{name}{_written(text, value, len(path))}"
+    member = f"{name}{_render(text, value, len(path))}"
     if not unit:
         return f"{text[:last]}{'' if empty else ', '}{member}{text[last:]}"
     before = f"{'' if empty else ','}{newline}{unit * len(path)}"
@@ -100,7 +100,7 @@ def _before_space(text: str, place: int) -> int:
     return len(text[:place].rstrip(" \t\r\n"))
 
 
-def _written(text: str, value: Any, depth: int) -> str:
+def _render(text: str, value: Any, depth: int) -> str:
     unit = _indent(text)
     if not unit:
         return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""How many there are, in words."""
+"""Numbers and lists in words."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,12 @@ def plural(number: int, noun: str, several: str = "") -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {several or f'{noun}s'}"
 
 
-def listed(words: Sequence[str], most: int = 3) -> str:
+def first_few(words: Sequence[str], most: int = 3) -> str:
     """The first few, and how many more there are."""
     more = len(words) - most
     return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def titled_list(title: str, lines: Sequence[str]) -> str:
+    """A list under a heading, as prompts have them; nothing where there are no lines."""
+    return f"## {title}\n" + "\n".join(f"- {line}" for line in lines) if lines else ""

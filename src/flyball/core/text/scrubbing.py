@@ -24,25 +24,26 @@ def decode(raw: bytes) -> str:
     return raw.decode("utf-8", "backslashreplace")
 
 
-def spelt(value: Any) -> Any:
+def escape_surrogates(value: Any) -> Any:
     r"""A value of plain data with names that are not UTF-8 shown as `\udcNN`, for JSON takes only text."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
-        return {key: spelt(inner) for key, inner in value.items()}
-    return [spelt(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {key: escape_surrogates(inner) for key, inner in value.items()}
+    return [escape_surrogates(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def scrub(text: str) -> str:
     """Leave newline, tab and what Unicode calls printable; whatever steers a screen or shows nothing goes, by its category."""
     # Nothing unsafe is printable; to look is far quicker than to search.
     if not text.replace("\n", "").replace("\t", "").isprintable():
-        text = _NOT_ASCII.sub(lambda found: _shown(found[0]), re.sub(_UNSAFE, "", text))
+        text = _NOT_ASCII.sub(_safe_letter, re.sub(_UNSAFE, "", text))
     return text if text.isascii() else _BLANK.sub("", text)
 
 
-def _shown(letter: str) -> str:
+def _safe_letter(found: re.Match[str]) -> str:
     """A character as a screen may have it: blanks of other widths and line ends become a blank, half characters their number."""
+    letter = found[0]
     if letter.isprintable() or letter in "\n\t":
         return letter
     category = unicodedata.category(letter)

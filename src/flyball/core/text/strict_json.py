@@ -31,7 +31,9 @@ def read_json(raw: bytes, kind: type[T]) -> T:
     except JsonUnreadable:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise JsonUnreadable(problem(error), _line(raw, str(error))) from error
+        place = _BYTE.search(str(error))
+        line = raw.count(b"\n", 0, int(place[1])) + 1 if place else 0
+        raise JsonUnreadable(problem(error), line) from error
     except (RecursionError, ValueError) as error:
         raise JsonUnreadable("it is nested too deeply, or has a number too long, to be read") from error
     return value
@@ -50,8 +52,3 @@ def problem(error: Exception) -> str:
     """What a decoder found wrong, without its quotation marks."""
     text = str(error).replace("`", "")
     return text[:1].lower() + text[1:] if text.startswith(("Expected", "Object", "Invalid")) else text
-
-
-def _line(raw: bytes, message: str) -> int:
-    found = _BYTE.search(message)
-    return raw.count(b"\n", 0, int(found[1])) + 1 if found else 0

@@ -51,7 +51,9 @@ def row(values: Iterable[str], end: str) -> str:
     return f"| {' | '.join(one_line(value).replace('|', '/') for value in values)} |{end}"
 
 
-def placed(head: Sequence[str], columns: Mapping[str, Collection[str]], values: Mapping[str, str]) -> list[str]:
+def in_column_order(
+    head: Sequence[str], columns: Mapping[str, Collection[str]], values: Mapping[str, str]
+) -> list[str]:
     """Values in the order of a table's columns, each known by several names; by place where the head has none of them."""
     meant = [next((key for key, names in columns.items() if name in names), "") for name in head]
     return [values.get(key, "") for key in meant] if any(meant) else list(values.values())

@@ -10,7 +10,7 @@ import msgspec
 
 from flyball.core.model.measurement import Trick, TrickKind
 from flyball.core.model.task import Gate
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.measures.gates.junit import Case
 from flyball.measures.gates.running import GateRun, runs_pytest
 from flyball.measures.planting import origins
@@ -161,12 +161,12 @@ class _Counted:
             odd = list(left)
         notes = [*self._notes, *([_remark_on(self._gate, odd)] if odd else [])]
         if self._unplanted:
-            notes.append(f"{self._gate.name}: no failure could be planted in {listed(self._unplanted, 5)}")
+            notes.append(f"{self._gate.name}: no failure could be planted in {first_few(self._unplanted, 5)}")
         return notes
 
 
 def _remark_on(gate: Gate, targets: Collection[Target]) -> str:
-    shown = listed(sorted(target.shown for target in targets), 5)
+    shown = first_few(sorted(target.shown for target in targets), 5)
     return f"{gate.name}: {plural(len(targets), 'test')} could not be shown to fail by a planted failure: {shown}"
 
 
@@ -179,7 +179,7 @@ def _tricks_of(gate: Gate, suspected: Mapping[Target, End], why: Callable[[Targe
     for end, kind, how in _UNSHOWN:
         tests = sorted(target.shown for target, ended in suspected.items() if ended == end)
         if tests:
-            what = f"a failure planted in {listed(tests, 5)} {how}"
+            what = f"a failure planted in {first_few(tests, 5)} {how}"
             found.append(Trick(kind, gate.name, f"{what}: what is reported is not what these tests do"))
     return found
 
@@ -225,7 +225,7 @@ def _prove_uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: PlantingGrou
     runs = [(gate, ground.run(gate, files)) for gate, _ in ran]
     if all(run.result.passed for _, run in runs):
         new = sorted({target.file for target in targets if not target.old})
-        told = f"failures planted in {listed(new, 5)} do not turn any gate red"
+        told = f"failures planted in {first_few(new, 5)} do not turn any gate red"
         return [Trick("canary-missed", ran[0][0].name, f"{told}: what passes is not what these tests do")]
     own = [(gate, run) for gate, run in runs if _UNITTEST.search(gate.command) and not run.result.broken]
     if len(own) < len(runs):

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from flyball.core.model.measurement import GateResult
 from flyball.core.model.task import Commit
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.core.text.scrubbing import decode, scrub
 from flyball.measures.examination import Examination
 from flyball.measures.gates.commands import CommandRun
@@ -82,7 +82,7 @@ def _compare(command: str, before: CommandRun, after: CommandRun) -> LintRun:
     if not new and before.exit.code != 0:
         stood = plural(len(findings(before.text)), "finding") + " stood before the task"
         return LintRun(clean=True, detail=f"{command}: {stood}, none is new")
-    what = listed([line[:200] for line in new], 5) if new else telling_line(after.text)
+    what = first_few([line[:200] for line in new], 5) if new else telling_line(after.text)
     return LintRun(clean=False, detail=f"{command}: exit {after.exit.code}: {what}")
 
 
@@ -99,9 +99,9 @@ def _without_excuses(examination: Examination, ran: CommandRun) -> LintRun | Non
     new = new_findings(ran.text, again.text)
     if not new:
         return None
-    places = listed(sorted((*bare.paths, *bare.contents)), 5)
+    places = first_few(sorted((*bare.paths, *bare.contents)), 5)
     why = f"what the task added keeps it quiet, a comment or an ignore file in {places}"
-    found = listed([line[:200] for line in new], 5)
+    found = first_few([line[:200] for line in new], 5)
     mend = "mend the findings, or ask for the exception in protected_changes"
     return LintRun(clean=False, detail=f"{command}: {why}; without it: {found}; {mend}")
 

@@ -9,7 +9,7 @@ import msgspec
 from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import Check, Quality
 from flyball.core.model.task import Settings
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.measures.quality.complexity import ChangedCode, excesses
 from flyball.measures.quality.documents import is_changelog, is_decision_record, is_readme
 from flyball.measures.quality.lint import LintRun
@@ -105,7 +105,7 @@ def _complexity(given: Evidence) -> Verdict:
     functions = [f for f in given.code.changed if "complexity" in excesses(f, given.code, limits)]
     over = [f"{f.where} ({f.complexity})" for f in functions]
     if over:
-        return False, f"complexity must be under {limits.complexity}: {listed(over, 5)}"
+        return False, f"complexity must be under {limits.complexity}: {first_few(over, 5)}"
     return True, f"the worst changed function has {given.quality.complexity_worst}"
 
 
@@ -176,7 +176,7 @@ def _naming(given: Evidence) -> Verdict:
         if name not in known
     ]
     if odd:
-        return False, f"names that do not follow the language's custom: {listed(odd, 5)}"
+        return False, f"names that do not follow the language's custom: {first_few(odd, 5)}"
     return True, "names follow custom"
 
 
@@ -205,7 +205,7 @@ def _api_documentation(given: Evidence) -> Verdict:
         changed = [n for n in public if (path, n.lineno) in touched or n.name not in known]
         bare += [f"{path} {node.name}" for node in changed if not ast.get_docstring(node)]
     if bare:
-        return False, f"public and changed, but without a docstring: {listed(bare, 5)}"
+        return False, f"public and changed, but without a docstring: {first_few(bare, 5)}"
     return True, "all documented"
 
 
@@ -215,7 +215,7 @@ def _comments(given: Evidence) -> Verdict:
     complex_ones = [f for f in given.code.changed if f.complexity > COMMENTED_ABOVE]
     bare = [f.where for f in complex_ones if not re.search(r"#\s*\w|//|/\*|\"\"\"|'''", f.body)]
     if bare:
-        return False, f"complexity above {COMMENTED_ABOVE} and not a word of explanation: {listed(bare, 5)}"
+        return False, f"complexity above {COMMENTED_ABOVE} and not a word of explanation: {first_few(bare, 5)}"
     return True, f"{plural(len(complex_ones), 'function')} above {COMMENTED_ABOVE}, all explained"
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from flyball.core.model.measurement import Trick, TrickKind
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.measures.sources import Defined, Function, called_name, parse, text_of
 
 _SKIP = re.compile(r"(?:^|\.)(skip|skipif|skipIf|skipUnless|xfail|expectedFailure|importorskip|SkipTest|skipTest)$")
@@ -43,7 +43,7 @@ def compare(
         return ()
     if candidate is None:
         names = sorted(tests_defined(parse(accepted))) if path.endswith(".py") else []
-        detail = f"the file is gone, and with it {listed(names, 5)}" if names else "the file is gone"
+        detail = f"the file is gone, and with it {first_few(names, 5)}" if names else "the file is gone"
         return (Trick("test-deleted", path, detail),)
     if accepted == candidate:
         return ()

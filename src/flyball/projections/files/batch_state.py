@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from flyball.core.advice.loop_page import PastRow
+from flyball.core.health.history import History
 from flyball.core.health.monitor import Verdict, observe
-from flyball.core.health.observation import History, Observation
+from flyball.core.health.observation import Observation
 from flyball.core.model.batch_events import BatchJudged, HistoryImported
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 from flyball.projections.files.loop_state import LoopPage, page_text
 from flyball.projections.history.records import Row
 from flyball.projections.wording import plain
@@ -98,7 +99,7 @@ def _past_rows(fact: Told) -> tuple[PastRow, ...]:
     if isinstance(fact, HistoryImported):
         return fact.rows
     recorded = fact.batch.review.anti_patterns if fact.batch.review else ()
-    learnt = f"recorded {listed(recorded)}; " if recorded else ""
+    learnt = f"recorded {first_few(recorded)}; " if recorded else ""
     note = plain(f"{learnt}{fact.verdict.health}: {fact.verdict.evidence}", 160)
     return (PastRow(fact.observation.iteration, note, fact.observation),)
 

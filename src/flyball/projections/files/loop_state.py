@@ -9,7 +9,7 @@ import msgspec
 
 from flyball.core.health.monitor import Blocker, Verdict
 from flyball.core.model.state import State
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.projections.history.records import Row
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.standing import health
@@ -95,7 +95,7 @@ def verdict_lines(verdict: Verdict) -> str:
     line = f"Status: {verdict.health} | Recommendation: {plain(verdict.recommendation)}\n"
     if not verdict.blockers:
         return line
-    return line + f"Blockers: {listed([_blocker(b) for b in verdict.blockers], BLOCKERS_SHOWN)}\n"
+    return line + f"Blockers: {first_few([_blocker(b) for b in verdict.blockers], BLOCKERS_SHOWN)}\n"
 
 
 def _blocker(blocker: Blocker) -> str:
@@ -123,4 +123,4 @@ def _row(row: Row) -> str:
 
 
 def _ids(ids: Iterable[str]) -> str:
-    return escape(listed([plain(i, 40) for i in ids], MOST_IDS))
+    return escape(first_few([plain(i, 40) for i in ids], MOST_IDS))

@@ -11,7 +11,7 @@ from flyball.core.loop.workflow import Notes
 from flyball.core.model import events as ev, outcomes as out
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.measurement import Counts, Coverage, Measurement
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 from flyball.projections.history import records as rec
 from flyball.projections.wording import plain
 
@@ -126,7 +126,7 @@ def notes_of(fact: ev.Fact, workflow: Notes) -> Iterable[str]:
 def preparation_notes(outcome: out.Prepared) -> Iterable[str]:
     yield from outcome.notes
     if outcome.left:
-        left = listed([plain(name) for name in outcome.left], FILES_NAMED)
+        left = first_few([plain(name) for name in outcome.left], FILES_NAMED)
         yield f"Set-up created or changed these files. They are not part of the work and not on the branch: {left}"
 
 
@@ -141,7 +141,7 @@ def warning_notes(role: str, outcome: out.Outcome) -> Iterable[str]:
 def _undeclared_notes(fact: ev.UndeclaredEditsFound) -> Iterable[str]:
     beside = (*fact.also_changed, *fact.deleted, *fact.protected)
     if beside:
-        yield f"{fact.item} also changed files it had not named: {listed(beside, FILES_NAMED)}"
+        yield f"{fact.item} also changed files it had not named: {first_few(beside, FILES_NAMED)}"
 
 
 _FACTS: Notes = {

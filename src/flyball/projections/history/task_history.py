@@ -15,7 +15,7 @@ from flyball.core.model.batch_events import BatchSettled, SubtaskIntegrated
 from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent, Save
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import MAIN, EffectId
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history import recording as make, records as rec
 from flyball.projections.history.learnings import LearningLedger
@@ -158,7 +158,7 @@ class TaskHistory:
         assert isinstance(effect, PutBack)
         known = self._checkpoints.find(effect.candidate) if effect.doubtful else None
         self._keep(at, effect, outcome, tricked=known.tricked if known else "")
-        paths = listed([plain(path) for path in outcome.paths], 20)
+        paths = first_few([plain(path) for path in outcome.paths], 20)
         self._note((f"put back as accepted after turn {self.checkpoints[-1].turn}: {paths}", *outcome.notes))
 
     def _on_restored(self, at: datetime, _effect: Effect, outcome: out.Restored) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flyball.core.model import batch_events as be
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 
 _WHY = {
     "review": "the review rejected it",
@@ -18,7 +18,7 @@ _WHY = {
 
 
 def _tell_batch(fact: be.BatchBegun) -> str:
-    return f"batch {fact.number}: {listed(fact.items, 8)}{' side by side' if len(fact.items) > 1 else ''}"
+    return f"batch {fact.number}: {first_few(fact.items, 8)}{' side by side' if len(fact.items) > 1 else ''}"
 
 
 def _tell_integration(fact: be.SubtaskIntegrated) -> str | None:
@@ -29,7 +29,7 @@ def _tell_integration(fact: be.SubtaskIntegrated) -> str | None:
 
 
 def _tell_batch_review(fact: be.BatchReviewed) -> str | None:
-    parts = [f"approved {listed(fact.approved, 8)}"] if fact.approved else []
+    parts = [f"approved {first_few(fact.approved, 8)}"] if fact.approved else []
     parts += [f"rejected {each.id}: {each.reason}" for each in (*fact.rejected, *fact.reopened)]
     return f"review: {'; '.join(parts)}" if parts else None
 
@@ -40,7 +40,7 @@ def _tell_return(fact: be.SubtaskReturned) -> str:
 
 
 def _tell_settlement(fact: be.BatchSettled) -> str:
-    told = f"accepted {listed(fact.accepted, 8)} as {fact.label}" if fact.accepted else "nothing accepted"
+    told = f"accepted {first_few(fact.accepted, 8)} as {fact.label}" if fact.accepted else "nothing accepted"
     return f"batch {fact.number} is over: {told}"
 
 

@@ -12,7 +12,7 @@ from flyball.core.model import events as ev
 from flyball.core.model.effects import Ask, Effect, Measure, RunAgent
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN, Player
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.reviews import apart
 from flyball.projections.views import batch_lines
@@ -106,11 +106,11 @@ def _tell_judged(fact: ev.Judged) -> str:
     parts = [f"verdict: {decision}, {verdict.health}: {verdict.evidence}"]
     parts += ["the work was rejected"] if fact.rejected else []
     if fact.false_claim:
-        parts.append(f"the agent says done, but measured: {listed(fact.gate_1.missing, 1)}")
+        parts.append(f"the agent says done, but measured: {first_few(fact.gate_1.missing, 1)}")
     elif fact.gate_1.held:
         parts.append("the gate passes, but the agent does not say that it is done")
     elif fact.gate_1.missing:
-        parts.append(f"missing: {listed(fact.gate_1.missing, 1)}")
+        parts.append(f"missing: {first_few(fact.gate_1.missing, 1)}")
     parts += [f"cure: {fact.rung}"] if fact.rung else []
     if fact.breaker.state != "CLOSED":
         why = "" if fact.breaker.reason in verdict.evidence else f": {fact.breaker.reason}"
@@ -125,13 +125,13 @@ def _tell_undeclared(fact: ev.UndeclaredEditsFound) -> str | None:
         "changed protected": fact.protected,
         "dropped its change of": fact.dropped,
     }
-    told = [f"{what} {listed(paths, 5)}" for what, paths in parts.items() if paths]
+    told = [f"{what} {first_few(paths, 5)}" for what, paths in parts.items() if paths]
     return f"{fact.item}: {'; '.join(told)}" if told else None
 
 
 def _tell_items_set(fact: ev.ItemsSet) -> str:
     origin = "with those the review added" if fact.by == "review" else f"from the {fact.by}"
-    return f"{plural(len(fact.items), 'item')} {origin}: {listed([i.id for i in fact.items], 6)}"
+    return f"{plural(len(fact.items), 'item')} {origin}: {first_few([i.id for i in fact.items], 6)}"
 
 
 def _tell_set_aside(fact: ev.TurnSetAside) -> str:
@@ -175,7 +175,7 @@ def _tell_revised(fact: ev.LearningRevised) -> str:
 def _tell_removed(fact: ev.WorkspaceRemoved) -> str:
     if fact.by == "found":
         return "the checkout is gone; it is made again from what was saved"
-    return f"cleaned up: {listed(fact.parts)}, {size(fact.freed)}; it is made again when the task goes on"
+    return f"cleaned up: {first_few(fact.parts)}, {size(fact.freed)}; it is made again when the task goes on"
 
 
 _FACTS: dict[type, Callable[[Any], str | None]] = {
@@ -194,10 +194,10 @@ _FACTS: dict[type, Callable[[Any], str | None]] = {
     ev.UndeclaredEditsFound: _tell_undeclared,
     ev.LearningRecorded: lambda f: f"{f.kind} {f.number:03d}: {f.title}",
     ev.LearningRevised: _tell_revised,
-    ev.Consented: lambda f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {listed(f.paths)}",
+    ev.Consented: lambda f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {first_few(f.paths)}",
     ev.PersonSpoke: lambda f: None if f.word == "answer" else f"a person says {f.word} {f.text}".rstrip(),
     ev.SettingsChanged: lambda _f: "settings changed by a person",
-    ev.TaskReopened: lambda f: f"reopened with {listed(f.items) or 'nothing that is not asked for already'}",
+    ev.TaskReopened: lambda f: f"reopened with {first_few(f.items) or 'nothing that is not asked for already'}",
     ev.WorkspaceRemoved: _tell_removed,
     **batch_lines.LINES,
 }

@@ -12,7 +12,7 @@ from flyball.core.model.events import Ended
 from flyball.core.model.measurement import GateResult, Measurement
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.projections.history.recording import coverage_seen
 from flyball.projections.wording import duration, money, short
 
@@ -72,7 +72,9 @@ def _tell_recall(_id: str, outcome: out.Recalled) -> str | None:
         return f"learnings could not be recalled: {outcome.problem}"
     if not outcome.learnings:
         return None
-    return f"recalled of {plural(outcome.searched, 'learning')}: {listed([each.id for each in outcome.learnings], 6)}"
+    return (
+        f"recalled of {plural(outcome.searched, 'learning')}: {first_few([each.id for each in outcome.learnings], 6)}"
+    )
 
 
 def _tell_measurement(_id: str, outcome: out.Measured) -> str:
@@ -82,10 +84,10 @@ def _tell_measurement(_id: str, outcome: out.Measured) -> str:
     if measured.checks:
         passed = sum(c.status == "pass" for c in measured.checks)
         parts.append(
-            f"checks: {passed} of {len(measured.checks)} pass" + (f", {listed(failed)} fail" if failed else "")
+            f"checks: {passed} of {len(measured.checks)} pass" + (f", {first_few(failed)} fail" if failed else "")
         )
     parts += [f"coverage {coverage_seen(measured.coverage)}"] if measured.coverage is not None else []
-    parts += [f"flaky: {listed(measured.flaky)}"] if measured.flaky else []
+    parts += [f"flaky: {first_few(measured.flaky)}"] if measured.flaky else []
     parts += [f"caught {t.kind}: {t.path}" for t in measured.tricks if not t.harmless]
     return "; ".join(parts)
 
@@ -97,7 +99,7 @@ def _gate(gate: GateResult, measured: Measurement) -> str:
         return f"gate {gate.name}: {'passed' if gate.passed else f'failed, exit {gate.exit_code}'}"
     counts = gate.counts
     names = (
-        f" ({listed([test.rpartition('::')[2] or test for test in measured.failing])})"
+        f" ({first_few([test.rpartition('::')[2] or test for test in measured.failing])})"
         if counts.failing and measured.failing
         else ""
     )
@@ -111,14 +113,14 @@ _OUTCOMES: dict[type, Callable[[str, Any], str | None]] = {
     out.Measured: _tell_measurement,
     out.Recalled: _tell_recall,
     out.Saved: lambda _id, o: f"checkpoint {o.label} {short(o.commit)} accepted" if o.accepted else None,
-    out.Mended: lambda _id, o: f"put back as accepted: {listed(o.paths, 5)}; the rest of the work is kept",
+    out.Mended: lambda _id, o: f"put back as accepted: {first_few(o.paths, 5)}; the rest of the work is kept",
     out.Restored: lambda _id, o: f"rolled back to {short(o.commit)}",
     out.Integrated: lambda _id, o: f"integrated as {short(o.commit)}",
     out.NothingToIntegrate: lambda _id, _o: "nothing to integrate",
     out.Delivered: lambda _id, o: f"branch {o.branch} stands at {short(o.commit)}",
     out.Undelivered: lambda _id, o: f"could not be delivered: {o.detail}",
     out.PullRequested: lambda _id, o: f"pull request {o.url}" if o.url else o.detail,
-    out.Conflicted: lambda _id, o: f"could not be integrated: {o.detail or listed(o.paths)}",
+    out.Conflicted: lambda _id, o: f"could not be integrated: {o.detail or first_few(o.paths)}",
     out.Stale: lambda id_, _o: f"{id_}: the file has changed since it was read; nothing was written",
     out.Waited: lambda _id, _o: "the wait is over",
     out.Answered: lambda id_, o: f"{id_} answered: {o.text}" + (" (the default)" if o.by == "default" else ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.projections.history.records import GateRecord, Learning, LearningGiven, TrickSeen, Verification
 from flyball.projections.history.reviews import ReviewRecord
 from flyball.projections.history.spend import Spend
@@ -55,9 +55,9 @@ def pull_request(report: Report) -> str:
     gates = next((v.gates for v in reversed(report.verifications) if v.gates), ())
     lines += [f"- {'passed' if g.passed else 'failed'}: {code(g.command)}" for g in gates] or ["- no gate was run"]
     if report.forced:
-        lines += ["", f"Not verified, skipped by a person: {listed(tuple(m.previous for m in report.forced))}"]
+        lines += ["", f"Not verified, skipped by a person: {first_few(tuple(m.previous for m in report.forced))}"]
     if report.unverified:
-        lines += ["", f"Not verified: {listed(tuple(u.name for u in report.unverified))}"]
+        lines += ["", f"Not verified: {first_few(tuple(u.name for u in report.unverified))}"]
     lines += ["", "## To take it", "", f"    git merge {report.branch}", ""]
     return "\n".join(lines)
 

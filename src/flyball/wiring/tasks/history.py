@@ -24,8 +24,7 @@ from flyball.core.model.outcomes import Outcome, Restored, Saved
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN, Commit, EffectId, TaskId
 from flyball.core.text.quantities import plural
-from flyball.core.workflows.backlog import workflow
-from flyball.core.workflows.backlog.cycles import folder
+from flyball.core.workflows.backlog.cycles import folder, reopening
 from flyball.core.workflows.backlog.effects import ReadBacklog
 from flyball.core.workflows.backlog.record import record_of
 from flyball.core.workflows.registry import workflow_of
@@ -249,7 +248,7 @@ def _write_reopened(site: Site, hand: ManualSession) -> None:
         return
     folders = BacklogFolders(site.repository.root)
     seen = folders.read(ReadBacklog(EffectId("read/reopen"), path=folder(hand.state)))
-    effect = workflow.reopening(hand.state, seen)
+    effect = reopening(hand.state, seen)
     hand.perform(effect, lambda _at: folders.edit(effect))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flyball.core.model.state import State
 from flyball.core.model.task import TaskId
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 from flyball.ports import Refusal
 from flyball.wiring.run.manual_session import manual_session
 from flyball.wiring.site import Site
@@ -46,6 +46,6 @@ def _require_unchanged(workspace: GitWorkspace) -> None:
     changed = workspace.unsaved() if workspace.in_place else ()
     if changed:
         raise ChangedInPlace(
-            f"{workspace.task} was worked in place, and this tree has changed since: {listed(changed, 5)}. Commit or keep that elsewhere"
+            f"{workspace.task} was worked in place, and this tree has changed since: {first_few(changed, 5)}. Commit or keep that elsewhere"
             f' and start anew from it: flyball run --in-place "…"; or put the files back: flyball diff {workspace.task}'
         )

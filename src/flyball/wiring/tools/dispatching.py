@@ -20,10 +20,9 @@ from flyball.core.evaluation.choosing import Chosen, UnknownEvaluator, choose
 from flyball.core.evaluation.findings import EvaluatorResult
 from flyball.core.evaluation.judging import JudgeSeat, TrackMatter, judged_passes, skipped_seat
 from flyball.core.evaluation.plan_page import PlanPage, read_plan
-from flyball.core.evaluation.verdict import TrackEvaluation, aggregate
-from flyball.core.evaluation.weighing import weigh_evaluator
+from flyball.core.evaluation.verdict import TrackEvaluation, aggregate, weigh_evaluator
 from flyball.core.model.task import Commit, Settings, TaskId
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.documents.track_folder import Track, read_track, update_metadata, write_page
 from flyball.measures.evaluators.offered import offered
 from flyball.measures.evaluators.running import Answered
@@ -201,7 +200,7 @@ class _Evaluating:
             return ()
         read = (f"{track.path}/", *([str(track.product_path)] if track.product_path else []))
         left = [name for name in self._site.repository.uncommitted_files() if not f"{root}/{name}".startswith(read)]
-        told = f"{plural(len(left), 'file')} not committed and so not looked at ({listed(left)})"
+        told = f"{plural(len(left), 'file')} not committed and so not looked at ({first_few(left)})"
         return (f"{told}; the commit HEAD stands on is evaluated, so commit first what is to be",) if left else ()
 
 

@@ -13,7 +13,7 @@ import msgspec
 from flyball.core.claims.reviews import VALIDATORS, Validation
 from flyball.core.workflows.backlog.evaluator import evaluate
 from flyball.core.workflows.backlog.selection import is_called
-from flyball.core.workflows.backlog.session_state import counted, reset
+from flyball.core.workflows.backlog.session_state import count_failures, reset
 from flyball.core.workflows.backlog.values import Backlog, Build, Evaluation, Gates, Session, Situation
 from flyball.documents.work_folder import WorkFolder
 
@@ -48,7 +48,7 @@ def weigh(
 ) -> EvaluationAnswer:
     """Evaluate a backlog together with what was typed and what validators said; `validators` must all have said something."""
     read = folder.read()
-    session = counted(read.state, _session(read.state.session, given), validations)
+    session = count_failures(read.state, _session(read.state.session, given), validations)
     session = reset(session) if given.reset else session
     situation = Situation(
         backlog=read.backlog,

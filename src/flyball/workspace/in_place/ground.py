@@ -7,7 +7,7 @@ import msgspec
 
 from flyball import faults
 from flyball.core.model.naming import LOOP
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 from flyball.core.text.scrubbing import storable
 from flyball.workspace.checkpoint import WorkingTree
 from flyball.workspace.files import scratch_copy
@@ -83,5 +83,5 @@ class Ground(msgspec.Struct, frozen=True):
 
 
 def _told(paths: list[str], label: str) -> str:
-    names = listed([str(storable(path)) for path in paths], _MOST_NAMED)
+    names = first_few([str(storable(path)) for path in paths], _MOST_NAMED)
     return f"{names}: changed in the tree since the last checkpoint; kept as the checkpoint {label} before the tree went back."

@@ -244,7 +244,7 @@ def test_errors_that_can_be_recovered_from_are_warnings():
 def test_the_rules_are_asked_in_the_order_the_reference_gives():
     assert [rule.__name__.strip("_") for rule in RULES] == (
         "unrecoverable critical_security failed_often nothing_completed focus_needs_input none_actionable only_blocked "
-        "build_fails gates_unmet unverified done cycle_limit actionable"
+        "build_fails gates_unmet not_verified all_done cycle_limit actionable"
     ).split()
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.core.workflows.backlog.counting import steps
 
-from flyball.core.workflows.backlog.issues.contents import MAX_HEADER, Unreadable, read_header
+from flyball.core.workflows.backlog.issues.header import MAX_HEADER, Unreadable, read_header
 from flyball.core.workflows.backlog.issues.reading import gather_backlog, read_issues
 
 CORPUS = Path(__file__).parents[3] / "documents" / "issue_files"

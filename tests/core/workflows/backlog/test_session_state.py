@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from flyball.core.claims.reviews import Validation
-from flyball.core.workflows.backlog.session_state import counted, read_state, reset, updated
+from flyball.core.workflows.backlog.session_state import count_failures, read_state, reset, with_evaluation
 from flyball.core.workflows.backlog.values import Evaluation
 
 SAID = Evaluation("CONTINUE", "3 actionable issues remain.", "actionable", next_issue="BUG-002@a1b2c3")
@@ -108,7 +108,7 @@ def test_a_value_of_the_wrong_kind_counts_as_absent_and_is_named(raw, named):
 def test_the_decision_is_put_in_and_every_other_key_is_kept_in_its_place():
     raw = {"zeta": [1, {"x": None}], "cycles": 2, "step": 4, "last_decision": "DONE", "alpha": "é"}
     read = read_state(raw)
-    new = updated(raw, read, read.session, SAID, at=AT)
+    new = with_evaluation(raw, read, read.session, SAID, at=AT)
     assert list(new)[:5] == list(raw)
     assert {key: new[key] for key in ("zeta", "step", "alpha", "cycles")} == {
         "zeta": [1, {"x": None}],
@@ -124,7 +124,7 @@ def test_the_decision_is_put_in_and_every_other_key_is_kept_in_its_place():
 
 def evaluated(raw: dict[str, Any], validations: tuple[Validation, ...] = ()) -> dict[str, Any]:
     read = read_state(raw)
-    return updated(raw, read, counted(read, read.session, validations), SAID, at=AT)
+    return with_evaluation(raw, read, count_failures(read, read.session, validations), SAID, at=AT)
 
 
 @pytest.mark.req("E13", "E22")

@@ -14,7 +14,7 @@ from flyball.core.model.events import Fact, ItemChanged, Moved, TaskStopped
 from flyball.core.model.outcomes import Integrated
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId, Item
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 
 LESSON = 3
 
@@ -26,7 +26,7 @@ def execute(rules: BatchRules, state: State, lane: Lane) -> Step:
         return NOTHING
     finished = choosing.in_order(state, (each.item for each in lanes if each.stage == rules.reviewing))
     if finished or known.failures:
-        told = f"{listed(finished, 5)} finished" if finished else "every subtask of the batch failed"
+        told = f"{first_few(finished, 5)} finished" if finished else "every subtask of the batch failed"
         return record(BatchEnded(known.number, finished), Moved(rules.reviewing, lane.stage, told))
     stage = rules.following(state)
     if stage != lane.stage and not lanes:

@@ -24,7 +24,7 @@ from flyball.core.model.naming import LOOP
 from flyball.core.model.outcomes import Conflicted, Integrated, Measured, NothingToIntegrate
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId, Item
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 
 OUTPUT_SHOWN = 3_000
 
@@ -136,7 +136,7 @@ def _take(rules: BatchRules, state: State, lane: Lane, merged: Integrated, item:
     def follow(_lane: Lane, _key: EffectId, answer: str) -> tuple[Fact, ...]:
         if first_word(answer) == "delete":
             return taken
-        told = f"it deletes {listed(found.deleted, 5)}, which is to stay"
+        told = f"it deletes {first_few(found.deleted, 5)}, which is to stay"
         return (SubtaskIntegrated(item.id, "red", merged.commit, merged.tree, told, measured),)
 
     return questions.put(state, lane, _deletion(item, found.deleted), follow)
@@ -145,5 +145,5 @@ def _take(rules: BatchRules, state: State, lane: Lane, merged: Integrated, item:
 def _deletion(item: Item, paths: tuple[str, ...]) -> Question:
     """Where nobody is there, the reviewer judges it."""
     options = (Option("delete", "the files go"), Option("keep", "the files stay; the subtask goes back"))
-    text = f"{item.id} deletes {plural(len(paths), 'file')} that it had not declared: {listed(paths, 3)}"
+    text = f"{item.id} deletes {plural(len(paths), 'file')} that it had not declared: {first_few(paths, 3)}"
     return Question(f"deletes-{item.id}", text, options, default="delete", detail="\n".join(paths[:60]))

@@ -23,7 +23,7 @@ from flyball.core.model.events import Fact, ItemChanged, LearningRecorded, Learn
 from flyball.core.model.outcomes import Saved, WorkspaceClosed
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId
-from flyball.core.text.quantities import listed
+from flyball.core.text.quantities import first_few
 
 BATCHES_BACK = 2
 _TAUGHT: dict[str, tuple[LearningSource, str]] = {
@@ -120,7 +120,7 @@ def _outcome(rules: BatchRules, state: State, lane: Lane, batch: Batch) -> Itera
     yield BatchSettled(batch.number, name if accepted else "", accepted, state.main.head if accepted else Commit(""))
     statuses = {change.id: change.status for change in changes}
     after = tuple(replace(item, status=statuses.get(item.id, item.status)) for item in state.items)
-    told = f"{name}: {listed(accepted, 5)} accepted" if accepted else "nothing was accepted"
+    told = f"{name}: {first_few(accepted, 5)} accepted" if accepted else "nothing was accepted"
     yield Moved(rules.following(replace(state, items=after)), lane.stage, told, completed=bool(accepted))
 
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from flyball.core.claims.reviews import Validation
 from flyball.core.model.effects import Option, Question
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Lane, State
-from flyball.core.model.task import Item
+from flyball.core.model.task import EffectId, Item
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.backlog import proposals
 from flyball.core.workflows.backlog.edits import (
@@ -18,18 +17,18 @@ from flyball.core.workflows.backlog.edits import (
     Archive,
     KeepDecision,
     KeepSession,
+    Reopen,
     SetStatus,
     Stored,
     WorkEdit,
 )
-from flyball.core.workflows.backlog.effects import BacklogRead
+from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog
 from flyball.core.workflows.backlog.facts import Evaluated, ItemSettled
 from flyball.core.workflows.backlog.record import record_of
 from flyball.core.workflows.backlog.values import Backlog, Build, Evaluation, Gates, Issue, Session, Situation
 
 FOLDER = ".work"
 DEVIATIONS_KEPT = 20
-WITHDRAWN = ("blocked", "won't-fix")
 
 
 def folder(state: State) -> str:
@@ -42,7 +41,7 @@ def situation(state: State, seen: BacklogRead) -> Situation:
     proven = record_of(state).proven or state.baseline
     return Situation(
         backlog=seen.backlog,
-        validations=tuple(_validations(state)),
+        validations=tuple(review.validation for review in record_of(state).reviews.values()),
         session=session(state, seen),
         warnings=seen.warnings,
         build=_build(proven),
@@ -76,10 +75,6 @@ def session(state: State, seen: BacklogRead) -> Session:
     )
 
 
-def _validations(state: State) -> list[Validation]:
-    return [review.validation for review in record_of(state).reviews.values()]
-
-
 def _build(proven: Measurement | None) -> Build:
     if proven is None or not proven.gates:
         return "unknown"
@@ -110,7 +105,7 @@ def as_item(issue: Issue) -> Item:
     )
 
 
-def settled(state: State, lane: Lane, seen: BacklogRead) -> ItemSettled:
+def settlement(state: State, lane: Lane, seen: BacklogRead) -> ItemSettled:
     """What became of the issue at hand, and which issues its validators want beside it."""
     work = record_of(state)
     drawn = proposals.draw(work.reviews.values(), seen.backlog, state.now)
@@ -123,16 +118,16 @@ def settled(state: State, lane: Lane, seen: BacklogRead) -> ItemSettled:
     return ItemSettled(lane.item, "failed", failures, drawn.issues, notes)
 
 
-def withdrawn(lane: Lane, seen: BacklogRead) -> ItemSettled | None:
+def withdrawal(lane: Lane, seen: BacklogRead) -> ItemSettled | None:
     """A person's word in the file against the issue at hand, given while it was worked on; it outweighs what validators say."""
     issue = find(seen.backlog, lane.item)
-    if issue is None or issue.status not in WITHDRAWN:
+    if issue is None or issue.status not in {"blocked", "won't-fix"}:
         return None
     note = f"a person set it to {issue.status} while it was worked on, so its work is not taken"
     return ItemSettled(issue.id, "withdrawn", notes=(note,))
 
 
-def settling(state: State, settled: ItemSettled, seen: BacklogRead) -> list[WorkEdit]:
+def settling_edits(state: State, settled: ItemSettled, seen: BacklogRead) -> list[WorkEdit]:
     """What is still to be written of it, as the files are now."""
     issue = find(seen.backlog, settled.id)
     edits: list[WorkEdit] = []
@@ -148,9 +143,16 @@ def settling(state: State, settled: ItemSettled, seen: BacklogRead) -> list[Work
     return edits
 
 
-def evaluated(state: State, said: Evaluation, seen: BacklogRead) -> Evaluated:
+def reopening(state: State, seen: BacklogRead) -> EditBacklog:
+    """What a rollback has to write: the issues it undid are proposed again."""
+    edits = tuple(Reopen(issue, state.now.date().isoformat()) for issue in record_of(state).reopened)
+    return EditBacklog(EffectId(f"edit/reopen-{state.seq}"), path=folder(state), seen=seen.files, edits=edits)
+
+
+def evaluation_fact(state: State, said: Evaluation, seen: BacklogRead) -> Evaluated:
     """A decision as a fact; `items` are the issues a person's word could set free."""
-    waiting = tuple(i.id for i in seen.backlog.issues if _is_named(i, said.blocked_on))
+    ids = (issue.id for issue in seen.backlog.issues)
+    waiting = (id for id in ids if any(cause == id or cause.startswith(f"{id}: ") for cause in said.blocked_on))
     return Evaluated(
         said.decision,
         said.reason,
@@ -158,14 +160,10 @@ def evaluated(state: State, said: Evaluation, seen: BacklogRead) -> Evaluated:
         record_of(state).evaluations + 1,
         said.next_issue or "",
         said.blocked_on,
-        waiting,
+        tuple(waiting),
         said.warnings,
         tuple(f"{d.file}:{d.line}: {d.message}" for d in said.deviations[:DEVIATIONS_KEPT]),
     )
-
-
-def _is_named(issue: Issue, causes: tuple[str, ...]) -> bool:
-    return any(cause == issue.id or cause.startswith(f"{issue.id}: ") for cause in causes)
 
 
 def question(said: Evaluated) -> Question:
@@ -178,9 +176,9 @@ def question(said: Evaluated) -> Question:
     return Question("backlog-blocked", said.reason, options, detail="\n".join(said.blocked_on), again=True)
 
 
-def unwritable(edits: Sequence[WorkEdit], times: int) -> Question:
+def unwritable_question(edits: Sequence[WorkEdit], times: int) -> Question:
     """What a person is asked when an edit is refused again and again although nobody changes the file."""
-    wanted = [_wanted(edit) for edit in edits if isinstance(edit, SetStatus | Archive | AddIssue)]
+    wanted = [_describe_edit(edit) for edit in edits if isinstance(edit, SetStatus | Archive | AddIssue)]
     text = (
         f"The backlog could not be edited: {'; '.join(wanted) or 'the decision'} was refused {plural(times, 'time')} although nobody "
         "changed the files. What was read is no longer in its place. Edit the file by hand, or write its header again; then continue."
@@ -189,7 +187,7 @@ def unwritable(edits: Sequence[WorkEdit], times: int) -> Question:
     return Question("backlog-stale", text, options, detail="\n".join(wanted), again=True)
 
 
-def _wanted(edit: SetStatus | Archive | AddIssue) -> str:
+def _describe_edit(edit: SetStatus | Archive | AddIssue) -> str:
     match edit:
         case SetStatus():
             return f"{edit.issue} in {edit.file} from {edit.old} to {edit.new}"
@@ -199,7 +197,7 @@ def _wanted(edit: SetStatus | Archive | AddIssue) -> str:
             return f"{edit.issue.id} into {edit.issue.file}"
 
 
-def kept(state: State, seen: BacklogRead, said: Evaluated) -> tuple[KeepDecision, KeepSession]:
+def decision_edits(state: State, seen: BacklogRead, said: Evaluated) -> tuple[KeepDecision, KeepSession]:
     """A decision, and the session as other loops know it, for the user's files."""
     now = session(state, seen)
     at = state.now.isoformat(timespec="seconds")

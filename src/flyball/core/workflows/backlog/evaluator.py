@@ -6,36 +6,24 @@ DONE is the one answer that must be earned: nothing open anywhere, everything kn
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import msgspec
 
+from flyball.core.text.quantities import plural
+from flyball.core.workflows.backlog import values
 from flyball.core.workflows.backlog.issues.words import number_of
 from flyball.core.workflows.backlog.selection import Candidates, candidates, is_called, needs_input
-from flyball.core.workflows.backlog.values import (
-    ISSUE_FILES,
-    Decision,
-    Deviation,
-    Evaluation,
-    FileTally,
-    Issue,
-    Session,
-    Situation,
-    Status,
-    Trigger,
-)
 
 FAILURES_THAT_BLOCK = 3
 CYCLES_THAT_BLOCK = 3
 SHOWN = 3
-SUGGEST_BUILD_ISSUE = "Create issue for build failure"
 
 
 class RuleAnswer(msgspec.Struct, frozen=True):
-    """What a rule says."""
-
-    decision: Decision
-    trigger: Trigger
+    decision: values.Decision
+    trigger: values.Trigger
     reason: str
     blocked_on: tuple[str, ...] = ()
     next_issue: str | None = None
@@ -44,16 +32,13 @@ class RuleAnswer(msgspec.Struct, frozen=True):
 class Weighing(msgspec.Struct, frozen=True):
     """A situation with what every rule asks of it."""
 
-    situation: Situation
+    situation: values.Situation
     candidates: Candidates
-    open: tuple[Issue, ...]
-    blocked: tuple[Issue, ...]
+    open: tuple[values.Issue, ...]
+    blocked: tuple[values.Issue, ...]
 
 
-Rule = Callable[[Weighing], RuleAnswer | None]
-
-
-def idle_cycles(session: Session) -> int:
+def idle_cycles(session: values.Session) -> int:
     """Cycles in a row without a completed issue; where nobody counted, all of them if nothing was completed."""
     if session.cycles_without_completion is not None:
         return session.cycles_without_completion
@@ -64,7 +49,7 @@ def _unrecoverable(weighed: Weighing) -> RuleAnswer | None:
     if not weighed.situation.unrecoverable:
         return None
     error = (*weighed.situation.errors, "unrecoverable, with no message")[0]
-    return _blocked("unrecoverable_error", f"Error: {error}", *weighed.situation.errors)
+    return _block("unrecoverable_error", f"Error: {error}", *weighed.situation.errors)
 
 
 def _critical_security(weighed: Weighing) -> RuleAnswer | None:
@@ -72,7 +57,7 @@ def _critical_security(weighed: Weighing) -> RuleAnswer | None:
     if found is None:
         return None
     where = found.critical_in or f"the {found.kind}"
-    return _blocked("critical_security", f"Critical security finding in {where}", where)
+    return _block("critical_security", f"Critical security finding in {where}", where)
 
 
 def _failed_often(weighed: Weighing) -> RuleAnswer | None:
@@ -88,21 +73,21 @@ def _failed_often(weighed: Weighing) -> RuleAnswer | None:
     if not stuck:
         return None
     reason = f"Issue {stuck[0]} failed validation {session.failures[stuck[0]]} times"
-    return _blocked("failed_3x", reason, *stuck)
+    return _block("failed_3x", reason, *stuck)
 
 
 def _nothing_completed(weighed: Weighing) -> RuleAnswer | None:
     idle = idle_cycles(weighed.situation.session)
     if idle < CYCLES_THAT_BLOCK:
         return None
-    return _blocked("no_completion", f"{idle} cycles with no completed issues", weighed.situation.session.focus)
+    return _block("no_completion", f"{idle} cycles with no completed issues", weighed.situation.session.focus)
 
 
 def _focus_needs_input(weighed: Weighing) -> RuleAnswer | None:
     session = weighed.situation.session
     focused = (i for i in weighed.situation.backlog.issues if is_called(i, session.focus))
     asking = next((i.id for i in focused if not i.is_final and needs_input(i) and i.id not in session.answered), "")
-    return _blocked("needs_input", f"Issue {asking} requires human input", asking) if asking else None
+    return _block("needs_input", f"Issue {asking} requires human input", asking) if asking else None
 
 
 def _none_actionable(weighed: Weighing) -> RuleAnswer | None:
@@ -110,22 +95,22 @@ def _none_actionable(weighed: Weighing) -> RuleAnswer | None:
         return None
     under_way = any(issue.status == "in-progress" for issue in weighed.open)
     kind = "open" if under_way else "proposed"
-    reason = f"{some(len(weighed.open), f'{kind} issue')} but none actionable autonomously"
+    reason = f"{plural(len(weighed.open), f'{kind} issue')} but none actionable autonomously"
     causes = (f"{issue.id}: {cause}" for issue, cause in weighed.candidates.waiting)
-    return _blocked("no_actionable", reason, *causes)
+    return _block("no_actionable", reason, *causes)
 
 
 def _only_blocked(weighed: Weighing) -> RuleAnswer | None:
     if weighed.open or not weighed.blocked:
         return None
     reason = f"Only blocked issues remain ({len(weighed.blocked)} blocked)"
-    return _blocked("only_blocked", reason, *(issue.id for issue in weighed.blocked))
+    return _block("only_blocked", reason, *(issue.id for issue in weighed.blocked))
 
 
 def _build_fails(weighed: Weighing) -> RuleAnswer | None:
     if weighed.open or weighed.situation.build != "fail":
         return None
-    return _blocked("build_failing", "Build failing with no issues to fix", "build")
+    return _block("build_failing", "Build failing with no issues to fix", "build")
 
 
 def _gates_unmet(weighed: Weighing) -> RuleAnswer | None:
@@ -138,22 +123,25 @@ def _gates_unmet(weighed: Weighing) -> RuleAnswer | None:
     said = [f"validation failed ({', '.join(failed)})"] if failed else []
     said += ["quality gates are not met"] if unmet else []
     reason = f"Nothing is left to work on, but {' and '.join(said)}"
-    return _blocked("gates_unmet", reason, *failed, *(["quality gates"] if unmet else []))
+    return _block("gates_unmet", reason, *failed, *(["quality gates"] if unmet else []))
 
 
-def _unverified(weighed: Weighing) -> RuleAnswer | None:
+def _not_verified(weighed: Weighing) -> RuleAnswer | None:
     if weighed.open:
         return None
-    places = [_place(each) for each in weighed.situation.backlog.unread]
-    unknown = [*_unknown(weighed.situation)]
+    places = [
+        f"{each.file}{f', line {each.line}' if each.line else ''}: {each.message}"
+        for each in weighed.situation.backlog.unread
+    ]
+    unknown = [*_unknowns(weighed.situation)]
     if not places and not unknown:
         return None
-    more = [f"and {some(len(places) - SHOWN, 'more place')}"] if len(places) > SHOWN else []
+    more = [f"and {plural(len(places) - SHOWN, 'more place')}"] if len(places) > SHOWN else []
     reason = f"Nothing is left to work on, but {'; '.join((*places[:SHOWN], *more, *unknown))}"
-    return _blocked("unverified", reason, *places, *unknown)
+    return _block("unverified", reason, *places, *unknown)
 
 
-def _done(weighed: Weighing) -> RuleAnswer | None:
+def _all_done(weighed: Weighing) -> RuleAnswer | None:
     situation = weighed.situation
     validated = not missing_validators(situation) and all(v.passed and not v.created for v in situation.validations)
     good = validated and not situation.backlog.unread and situation.build == "pass" and situation.gates == "met"
@@ -168,7 +156,9 @@ def _cycle_limit(weighed: Weighing) -> RuleAnswer | None:
     if not session.max_cycles or session.cycles < session.max_cycles or not weighed.candidates.actionable:
         return None
     following = weighed.candidates.actionable[0].id
-    reason = f"Cycle limit reached ({session.cycles}/{session.max_cycles}) with {some(len(weighed.open), 'issue')} open"
+    reason = (
+        f"Cycle limit reached ({session.cycles}/{session.max_cycles}) with {plural(len(weighed.open), 'issue')} open"
+    )
     return RuleAnswer("BLOCKED", "cycle_limit", reason, ("cycle limit",), following)
 
 
@@ -177,20 +167,20 @@ def _actionable(weighed: Weighing) -> RuleAnswer | None:
     if not remaining:
         return None
     verb = "remains" if len(remaining) == 1 else "remain"
-    reason = f"{some(len(remaining), 'actionable issue')} {verb}."
+    reason = f"{plural(len(remaining), 'actionable issue')} {verb}."
     still_open = {name for issue in weighed.open for name in (issue.id, number_of(issue.id))}
     created = {id for v in weighed.situation.validations for id in v.created if id in still_open}
     if created:
-        reason = f"Validation created {some(len(created), 'issue')} to fix; {reason}"
+        reason = f"Validation created {plural(len(created), 'issue')} to fix; {reason}"
     return RuleAnswer("CONTINUE", "actionable", reason, next_issue=remaining[0].id)
 
 
 def unforeseen(weighed: Weighing) -> RuleAnswer:
     """Reached by no situation known; whatever it is, it is not done."""
-    return _blocked("unverified", f"No rule fits: {some(len(weighed.open), 'issue')} open")
+    return _block("unverified", f"No rule fits: {plural(len(weighed.open), 'issue')} open")
 
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[Callable[[Weighing], RuleAnswer | None], ...] = (
     _unrecoverable,
     _critical_security,
     _failed_often,
@@ -200,22 +190,18 @@ RULES: tuple[Rule, ...] = (
     _only_blocked,
     _build_fails,
     _gates_unmet,
-    _unverified,
-    _done,
+    _not_verified,
+    _all_done,
     _cycle_limit,
     _actionable,
 )
 
 
-def _blocked(trigger: Trigger, reason: str, *blocked_on: str) -> RuleAnswer:
+def _block(trigger: values.Trigger, reason: str, *blocked_on: str) -> RuleAnswer:
     return RuleAnswer("BLOCKED", trigger, reason, tuple(each for each in blocked_on if each))
 
 
-def _place(unread: Deviation) -> str:
-    return f"{unread.file}{f', line {unread.line}' if unread.line else ''}: {unread.message}"
-
-
-def _unknown(situation: Situation) -> Iterator[str]:
+def _unknowns(situation: values.Situation) -> Iterator[str]:
     """What stands between an empty backlog and DONE, though nothing is known to be wrong."""
     if situation.build == "unknown":
         yield "nobody said whether the build passes"
@@ -229,7 +215,7 @@ def _unknown(situation: Situation) -> Iterator[str]:
         yield f"validation created {', '.join(created)}, and nothing was validated since"
 
 
-def missing_validators(situation: Situation) -> list[str]:
+def missing_validators(situation: values.Situation) -> list[str]:
     """The validators whose word is required and was not given; none where nothing was changed that they could look at."""
     if situation.untouched:
         return []
@@ -242,11 +228,7 @@ def _words(kind: str) -> tuple[str, ...]:
     return tuple(re.split(r"[-_\s]+", kind.strip().casefold()))
 
 
-def some(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def evaluate(situation: Situation) -> Evaluation:
+def evaluate(situation: values.Situation) -> values.Evaluation:
     """The decision, with its reason and all that a reader needs to follow it."""
     issues = situation.backlog.issues
     weighed = Weighing(
@@ -256,7 +238,7 @@ def evaluate(situation: Situation) -> Evaluation:
         blocked=tuple(issue for issue in issues if issue.status == "blocked"),
     )
     answer = next((said for rule in RULES if (said := rule(weighed)) is not None), None) or unforeseen(weighed)
-    return Evaluation(
+    return values.Evaluation(
         decision=answer.decision,
         reason=answer.reason,
         trigger=answer.trigger,
@@ -270,22 +252,18 @@ def evaluate(situation: Situation) -> Evaluation:
     )
 
 
-def counts(situation: Situation) -> dict[str, FileTally]:
+def counts(situation: values.Situation) -> dict[str, values.FileTally]:
     """How many issues of each file are proposed, in progress and blocked."""
-    stood: dict[tuple[str, Status], int] = {}
-    files = dict.fromkeys(ISSUE_FILES)
-    for issue in situation.backlog.issues:
-        files.setdefault(issue.file)
-        stood[issue.file, issue.status] = stood.get((issue.file, issue.status), 0) + 1
+    issues = situation.backlog.issues
+    stood = Counter((issue.file, issue.status) for issue in issues)
+    files = dict.fromkeys((*values.ISSUE_FILES, *(issue.file for issue in issues)))
     return {
-        file: FileTally(
-            stood.get((file, "proposed"), 0), stood.get((file, "in-progress"), 0), stood.get((file, "blocked"), 0)
-        )
+        file: values.FileTally(stood[file, "proposed"], stood[file, "in-progress"], stood[file, "blocked"])
         for file in files
     }
 
 
-def _warnings(situation: Situation, answer: RuleAnswer) -> Iterator[str]:
+def _warnings(situation: values.Situation, answer: RuleAnswer) -> Iterator[str]:
     yield from situation.warnings
     if not situation.unrecoverable:
         yield from (f"error: {error}" for error in situation.errors)
@@ -293,16 +271,18 @@ def _warnings(situation: Situation, answer: RuleAnswer) -> Iterator[str]:
     if answer.decision == "CONTINUE" and session.max_cycles and session.cycles >= session.max_cycles - 1:
         yield f"approaching cycle limit ({session.cycles}/{session.max_cycles})"
     if answer.trigger == "build_failing":
-        yield SUGGEST_BUILD_ISSUE
+        yield "Create issue for build failure"
     elif situation.build == "fail":
         yield "the build fails"
 
 
-def _created_nowhere(situation: Situation) -> Iterator[Deviation]:
+def _created_nowhere(situation: values.Situation) -> Iterator[values.Deviation]:
     """Ids a validator says it created and nobody can find."""
     ids = (*(issue.id for issue in situation.backlog.issues), *situation.backlog.finished)
     known = {*ids, *map(number_of, ids)}
     for validation in situation.validations:
         for id in validation.created:
             if id not in known:
-                yield Deviation(validation.file, 0, f"the {validation.kind} says it created {id}, which is in no file")
+                yield values.Deviation(
+                    validation.file, 0, f"the {validation.kind} says it created {id}, which is in no file"
+                )

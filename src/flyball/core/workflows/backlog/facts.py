@@ -76,3 +76,6 @@ class BlockCleared(Fact, frozen=True, omit_defaults=True, tag="block.cleared"):
 
     trigger: Trigger
     items: tuple[str, ...] = ()
+
+
+FACTS = (ItemSelected, Reviewed, ItemSettled, ItemReopened, Evaluated, BlockCleared)

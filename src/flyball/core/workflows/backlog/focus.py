@@ -51,7 +51,6 @@ def with_decision(text: str, evaluation: Evaluation, at: str) -> str:
 
 
 def _section(text: str) -> tuple[int | None, int]:
-    """Where the section begins and ends."""
     start: int | None = None
     for place, _, heading in _lines(text):
         if heading is None:

@@ -11,26 +11,19 @@ from flyball.core.health.observation import observe
 from flyball.core.model.effects import Effect
 from flyball.core.model.events import Judged, Moved, PersonSpoke, SessionStarted, TaskReopened
 from flyball.core.model.outcomes import Edited, Stale
-from flyball.core.model.state import Checkpoint, Lane, State
-from flyball.core.model.task import Commit, Item
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import Commit
+from flyball.core.workflows.backlog import facts
 from flyball.core.workflows.backlog.edits import Reopen
 from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
-from flyball.core.workflows.backlog.facts import (
-    BlockCleared,
-    Evaluated,
-    ItemReopened,
-    ItemSelected,
-    ItemSettled,
-    Reviewed,
-)
 from flyball.core.workflows.backlog.record import record_of
 
 
-def _read(state: State, _lane: Lane, _effect: Effect, outcome: BacklogRead) -> None:
+def _on_backlog_read(state: State, _lane: Lane, _effect: Effect, outcome: BacklogRead) -> None:
     state.record = replace(record_of(state), seen=outcome)
 
 
-def _edited(state: State, _lane: Lane, effect: Effect, outcome: Edited | Stale) -> None:
+def _on_edited(state: State, _lane: Lane, effect: Effect, outcome: Edited | Stale) -> None:
     """Written or found changed: what was read before is no longer what there is."""
     made = effect.edits if isinstance(effect, EditBacklog) and isinstance(outcome, Edited) else ()
     done = {edit.issue for edit in made if isinstance(edit, Reopen)}
@@ -43,54 +36,41 @@ def _edited(state: State, _lane: Lane, effect: Effect, outcome: Edited | Stale) 
     state.record = replace(work, stale=again, stale_files=effect.seen)
 
 
-def _reading_begun(state: State, _lane: Lane, effect: ReadBacklog) -> None:
+def _on_reading_begun(state: State, _lane: Lane, effect: ReadBacklog) -> None:
     record = record_of(state)
     state.record = replace(record, reads=record.reads + (effect.attempt == 1))
 
 
-def _session_started(state: State, _fact: SessionStarted) -> None:
+def _on_session_started(state: State, _fact: SessionStarted) -> None:
     """A new session reads and decides anew: people may have edited their files meanwhile."""
     state.record = replace(record_of(state), seen=None, evaluated=None, stale=0, stale_files={})
 
 
-def _person_spoke(state: State, fact: PersonSpoke) -> None:
+def _on_person_spoke(state: State, fact: PersonSpoke) -> None:
     """A person's word has what was refused tried once more."""
     if fact.word in {"reset", "modify"}:
         state.record = replace(record_of(state), stale=0, stale_files={})
 
 
-def _item_selected(state: State, fact: ItemSelected) -> None:
-    state.record = replace(
-        record_of(state),
-        cycle=fact.cycle,
-        reviews={},
-        passed=False,
-        settled=None,
-        evaluated=None,
-    )
-    state.items = _with(state.items, fact.item)
+def _on_item_selected(state: State, fact: facts.ItemSelected) -> None:
+    state.record = replace(record_of(state), cycle=fact.cycle, reviews={}, passed=False, settled=None, evaluated=None)
+    known = [item.id for item in state.items]
+    if fact.item.id in known:
+        state.items = tuple(fact.item if item.id == fact.item.id else item for item in state.items)
+    else:
+        state.items = (*state.items, fact.item)
     state.main.item = fact.item.id
     state.main.authors = ()
     if fact.fresh:
-        state.main.best = _accepted(state)
+        state.main.best = next((c for c in reversed(state.checkpoints) if c.accepted), state.main.best)
 
 
-def _with(items: tuple[Item, ...], item: Item) -> tuple[Item, ...]:
-    if any(known.id == item.id for known in items):
-        return tuple(item if known.id == item.id else known for known in items)
-    return (*items, item)
-
-
-def _accepted(state: State) -> Checkpoint | None:
-    return next((c for c in reversed(state.checkpoints) if c.accepted), state.main.best)
-
-
-def _reviewed(state: State, fact: Reviewed) -> None:
+def _on_reviewed(state: State, fact: facts.Reviewed) -> None:
     record = record_of(state)
     state.record = replace(record, reviews={**record.reviews, fact.role: fact})
 
 
-def _judged(state: State, fact: Judged) -> None:
+def _on_judged(state: State, fact: Judged) -> None:
     if not fact.batch:
         return
     record, item = record_of(state), state.main.item
@@ -104,7 +84,7 @@ def _judged(state: State, fact: Judged) -> None:
     )
 
 
-def _moved(state: State, fact: Moved) -> None:
+def _on_moved(state: State, fact: Moved) -> None:
     """A decision is for the stay it was made in, and written by its end; a completed item's measurement is the branch's."""
     record, lane = record_of(state), state.main
     proven = lane.loop.last or lane.loop.entry if fact.completed else record.proven
@@ -114,7 +94,7 @@ def _moved(state: State, fact: Moved) -> None:
     state.record = replace(record, evaluated=None, forgiven=(), proven=proven)
 
 
-def _item_settled(state: State, fact: ItemSettled) -> None:
+def _on_item_settled(state: State, fact: facts.ItemSettled) -> None:
     work, done = record_of(state), fact.status == "completed"
     status = "completed" if done else "in-progress" if fact.status == "failed" else "blocked"
     idle = work.idle_cycles if fact.status == "withdrawn" else work.idle_cycles + 1
@@ -129,7 +109,7 @@ def _item_settled(state: State, fact: ItemSettled) -> None:
     state.items = tuple(replace(i, status=status) if i.id == fact.id else i for i in state.items)
 
 
-def _item_reopened(state: State, fact: ItemReopened) -> None:
+def _on_item_reopened(state: State, fact: facts.ItemReopened) -> None:
     """Rolled back: what was accepted with it no longer stands, so nothing is known of the branch but the baseline."""
     state.record = replace(
         record_of(state),
@@ -147,7 +127,7 @@ def _item_reopened(state: State, fact: ItemReopened) -> None:
     state.main.tests_ref = state.baseline.tests_ref if state.baseline else ""
 
 
-def _evaluated(state: State, fact: Evaluated) -> None:
+def _on_evaluated(state: State, fact: facts.Evaluated) -> None:
     """The cycle is over; its reviews stay, for the next evaluation looks at them too."""
     state.record = replace(
         record_of(state),
@@ -158,7 +138,7 @@ def _evaluated(state: State, fact: Evaluated) -> None:
     state.main.item = ""
 
 
-def _block_cleared(state: State, fact: BlockCleared) -> None:
+def _on_block_cleared(state: State, fact: facts.BlockCleared) -> None:
     work = replace(record_of(state), evaluated=None, settled=None, seen=None)
     match fact.trigger:
         case "failed_3x":
@@ -175,26 +155,26 @@ def _block_cleared(state: State, fact: BlockCleared) -> None:
     state.main.loop.reset = False
 
 
-def _task_reopened(state: State, _fact: TaskReopened) -> None:
+def _on_task_reopened(state: State, _fact: TaskReopened) -> None:
     state.record = replace(record_of(state), proven=None)
 
 
 FOLDS: dict[type, Callable[[State, Any], None]] = {
-    SessionStarted: _session_started,
-    PersonSpoke: _person_spoke,
-    Judged: _judged,
-    Moved: _moved,
-    ItemSelected: _item_selected,
-    Reviewed: _reviewed,
-    ItemSettled: _item_settled,
-    ItemReopened: _item_reopened,
-    Evaluated: _evaluated,
-    BlockCleared: _block_cleared,
-    TaskReopened: _task_reopened,
+    SessionStarted: _on_session_started,
+    PersonSpoke: _on_person_spoke,
+    Judged: _on_judged,
+    Moved: _on_moved,
+    facts.ItemSelected: _on_item_selected,
+    facts.Reviewed: _on_reviewed,
+    facts.ItemSettled: _on_item_settled,
+    facts.ItemReopened: _on_item_reopened,
+    facts.Evaluated: _on_evaluated,
+    facts.BlockCleared: _on_block_cleared,
+    TaskReopened: _on_task_reopened,
 }
-BEGUN: dict[type, Callable[[State, Lane, Any], None]] = {ReadBacklog: _reading_begun}
+BEGUN: dict[type, Callable[[State, Lane, Any], None]] = {ReadBacklog: _on_reading_begun}
 ENDED: dict[type, Callable[[State, Lane, Effect, Any], None]] = {
-    BacklogRead: _read,
-    Edited: _edited,
-    Stale: _edited,
+    BacklogRead: _on_backlog_read,
+    Edited: _on_edited,
+    Stale: _on_edited,
 }

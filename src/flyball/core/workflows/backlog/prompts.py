@@ -6,11 +6,9 @@ import re
 
 from flyball.core.loop import prompts
 from flyball.core.loop.role import CHECKING, WORKING, Role
-from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Lane, State
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.backlog.record import record_of
-from flyball.core.workflows.backlog.values import Issue
 
 CONSTITUTION_SHOWN = 6_000
 MEMORY_ENTRIES = 5
@@ -68,7 +66,7 @@ def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
         purpose,
         text=ROLES.get(role, ""),
         context=_context(state, lane),
-        measured=prompts.measured_section(lane) if role == "implementer" else _measured(lane),
+        measured=prompts.measured_section(lane) if role == "implementer" else _gate_results(lane),
     )
 
 
@@ -80,29 +78,24 @@ def _context(state: State, lane: Lane) -> tuple[str, ...]:
         _constitution(seen.constitution) if seen else "",
         _memory(seen.memory, state, lane) if seen else "",
         _issue(state, lane),
-        _objections(state, lane),
+        prompts.listed("Why the validators rejected the last attempt", record_of(state).rejections.get(lane.item, ())),
     )
 
 
-def _measured(lane: Lane) -> str:
+def _gate_results(lane: Lane) -> str:
     """The gates as flyball measured them on exactly this tree, for those who judge it."""
     found = lane.loop.entry
     if found is None:
         return ""
-    return "## What flyball measured on this tree\n" + "\n".join(f"- {line}" for line in _gates(found))
-
-
-def _gates(found: Measurement) -> list[str]:
     lines = []
     for gate in found.gates:
         counts = f": {gate.counts.passing} passed, {gate.counts.failing} failed" if gate.counts else ""
         lines.append(f"gate {gate.name} (`{gate.command}`) {'passed' if gate.passed else 'did not pass'}{counts}")
-    files = found.files
-    changed = files.created + files.modified
+    changed = found.files.created + found.files.modified
     differ = plural(changed, "file differs", "files differ")
     lines.append(f"{differ} from the start of the task" if changed else "no file was changed")
     lines += [f"set aside: {trick.kind}: {trick.path}: {trick.detail}" for trick in found.tricks]
-    return lines
+    return prompts.listed("What flyball measured on this tree", tuple(lines))
 
 
 def _constitution(text: str) -> str:
@@ -132,21 +125,9 @@ def _issue(state: State, lane: Lane) -> str:
     item = next((i for i in state.items if i.id == lane.item), None)
     if item is None:
         return ""
-    found = _found(state, item.id)
+    seen = record_of(state).seen
+    found = next((issue for issue in seen.backlog.issues if issue.id == item.id), None) if seen else None
     criteria = "\n".join(f"- {each}" for each in item.acceptance)
     text = found.body.strip()[:ISSUE_SHOWN] if found and found.body.strip() else criteria
     files = f"\nFiles: {', '.join(item.files)}" if item.files else ""
     return f"## Issue {item.id}: {item.text}\n{f'Type: {item.kind}' if item.kind else ''}{files}\n\n{text}".rstrip()
-
-
-def _found(state: State, id: str) -> Issue | None:
-    seen = record_of(state).seen
-    issues = seen.backlog.issues if seen else ()
-    return next((issue for issue in issues if issue.id == id), None)
-
-
-def _objections(state: State, lane: Lane) -> str:
-    said = record_of(state).rejections.get(lane.item, ())
-    if not said:
-        return ""
-    return "## Why the validators rejected the last attempt\n" + "\n".join(f"- {each}" for each in said)

@@ -16,7 +16,6 @@ from flyball.core.workflows.backlog.issues import edits
 from flyball.core.workflows.backlog.reviewing import KINDS
 from flyball.core.workflows.backlog.values import Backlog
 
-_PERSON = "person"
 _TYPES = {"security-auditor": "security", "performance-reviewer": "performance", "spec-auditor": "feature"}
 _PATH = re.compile(r"(?<![\w./-])((?:[\w.-]+/)+[\w.-]*\w|[\w-]+\.[A-Za-z]\w{0,7})")
 
@@ -36,15 +35,14 @@ def draw(reviews: Iterable[Reviewed], backlog: Backlog, at: datetime) -> Drawn:
     notes: list[str] = []
     for role, proposal in ((review.role, each) for review in reviews for each in review.issues):
         proposed = proposal if proposal.type.strip() else replace(proposal, type=_TYPES.get(role, "bug"))
-        files = _files(proposed)
+        files = tuple(dict.fromkeys(found[1] for found in _PATH.finditer(proposed.problem)))
         twin = edits.duplicate_of(proposed, files, known)
         if not proposed.title.strip():
             notes.append(f"{role} proposed an issue without a title; it is not added")
         elif twin is not None:
             notes.append(f"{role} proposed {proposed.title!r}, which is {twin.id} already; it is not added")
         else:
-            mark = hashlib.sha256(f"{proposed.title}{at.isoformat()}".encode("utf-8", "replace")).hexdigest()[:6]
-            id = edits.new_id(proposed.type, taken, mark)
+            id = edits.new_id(proposed.type, taken, _mark(proposed.title, at))
             made = edits.as_issue(proposed, id, at.date().isoformat(), files)
             issues.append(NewIssue(made, KINDS[role].replace(" ", "-")))
             known.append(made)
@@ -52,9 +50,8 @@ def draw(reviews: Iterable[Reviewed], backlog: Backlog, at: datetime) -> Drawn:
     return Drawn(tuple(issues), tuple(notes))
 
 
-def _files(proposed: ProposedIssue) -> tuple[str, ...]:
-    """The files a problem names."""
-    return tuple(dict.fromkeys(found[1] for found in _PATH.finditer(proposed.problem)))
+def _mark(text: str, at: datetime) -> str:
+    return hashlib.sha256(f"{text}{at.isoformat()}".encode("utf-8", "replace")).hexdigest()[:6]
 
 
 def from_feedback(texts: Iterable[str], backlog: Backlog, at: datetime) -> tuple[NewIssue, ...]:
@@ -66,9 +63,9 @@ def from_feedback(texts: Iterable[str], backlog: Backlog, at: datetime) -> tuple
         wanted = ProposedIssue(title=text[: edits.MAX_TITLE], type="enhancement", priority="high", problem=text)
         if edits.duplicate_of(wanted, (), known) is not None:
             continue
-        mark = hashlib.sha256(f"{text}{at.isoformat()}".encode("utf-8", "replace")).hexdigest()[:6]
-        issue = edits.as_issue(wanted, edits.new_id(wanted.type, taken, mark), at.date().isoformat())
-        made.append(NewIssue(issue, _PERSON))
+        id = edits.new_id(wanted.type, taken, _mark(text, at))
+        issue = edits.as_issue(wanted, id, at.date().isoformat())
+        made.append(NewIssue(issue, "person"))
         known.append(issue)
         taken.add(issue.id)
     return tuple(made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from flyball.core.health.observation import History
+from flyball.core.health.history import History
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Record, State
 from flyball.core.workflows.backlog.effects import BacklogRead

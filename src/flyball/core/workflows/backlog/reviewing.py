@@ -56,7 +56,7 @@ def review(effect: RunAgent, turn: TurnEnded) -> Reviewed:
         notes.append(f"the {effect.role} gave no verdict" + (f" ({turn.kind})" if turn.kind != "ok" else ""))
         notes += claim.problems[:PROBLEMS_SHOWN]
         found = Validation(kind, "fail")
-    listed = dict(_listed(turn.final_message))
+    listed = dict(_created_issues(turn.final_message))
     return Reviewed(
         effect.turn,
         effect.role,
@@ -76,7 +76,7 @@ def _verdict(claim: Claim, kind: str) -> Validation | None:
     return min(said, key=lambda each: CAUTION["verdict"].index(each.result), default=None)
 
 
-def _listed(message: str) -> Iterator[tuple[str, ProposedIssue]]:
+def _created_issues(message: str) -> Iterator[tuple[str, ProposedIssue]]:
     """Issues a markdown summary says it created, as `ID (priority) - title`: title and priority are what counts of them."""
     prose = split_fences(message).prose.partition("Issues Created")[2]
     for found in map(_LISTED.fullmatch, (line.rstrip() for line in prose.split("\n"))):
@@ -122,14 +122,13 @@ def _objections(reviews: tuple[Reviewed, ...]) -> Iterator[str]:
         if each.validation.passed:
             continue
         blocking = [f for f in each.findings if f.severity in BLOCKING] or list(each.findings)
-        yield from (f"{each.role}: {f.severity}: {_placed(f)}" for f in blocking)
+        yield from (f"{each.role}: {f.severity}: {f.message}{_place(f)}" for f in blocking)
         if not blocking:
             yield f"{each.role}: {each.summary or '; '.join(each.notes) or 'it failed, and gave no reason'}"
 
 
-def _placed(finding: Finding) -> str:
-    where = f" ({finding.file}{f':{finding.line}' if finding.line else ''})" if finding.file else ""
-    return f"{finding.message}{where}"
+def _place(finding: Finding) -> str:
+    return f" ({finding.file}{f':{finding.line}' if finding.line else ''})" if finding.file else ""
 
 
 def _observation(state: State, lane: Lane, missing: tuple[str, ...]) -> Observation:
@@ -154,7 +153,5 @@ def _observation(state: State, lane: Lane, missing: tuple[str, ...]) -> Observat
 def _lesson(state: State, lane: Lane, missing: tuple[str, ...]) -> tuple[Fact, ...]:
     if not missing:
         return ()
-    title = f"{lane.item} was rejected"
-    measured = lane.loop.entry
-    files = measured.changed if measured is not None else ()
-    return (anti_pattern(state, lane, "review", title, "; ".join(missing), files=files),)
+    files = lane.loop.entry.changed if lane.loop.entry is not None else ()
+    return (anti_pattern(state, lane, "review", f"{lane.item} was rejected", "; ".join(missing), files=files),)

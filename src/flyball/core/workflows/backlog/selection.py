@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from flyball.core.workflows.backlog.issues.contents import created_at
+from flyball.core.workflows.backlog.issues.header import created_at
 from flyball.core.workflows.backlog.issues.words import number_of, place_of
 from flyball.core.workflows.backlog.values import Backlog, Issue, Situation
 
@@ -40,7 +40,7 @@ def candidates(situation: Situation) -> Candidates:
     finished = _Finished(situation.backlog)
     has = frozenset(_environment(name) for name in situation.environment)
     answered = frozenset(situation.session.answered)
-    repeated = _repeated(situation.backlog.issues)
+    repeated = _repetitions(situation.backlog.issues)
     actionable: list[Issue] = []
     waiting: list[tuple[Issue, str]] = []
     for issue in situation.backlog.issues:
@@ -54,7 +54,7 @@ def candidates(situation: Situation) -> Candidates:
     return Candidates(tuple(in_order(actionable, situation.session.failures)), tuple(waiting))
 
 
-def _repeated(issues: Iterable[Issue]) -> dict[str, tuple[str]]:
+def _repetitions(issues: Iterable[Issue]) -> dict[str, tuple[str]]:
     """Ids that several unfinished issues have, and where: nobody can say which of them is meant."""
     places: dict[str, list[str]] = {}
     for issue in issues:

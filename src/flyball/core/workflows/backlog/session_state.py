@@ -50,9 +50,9 @@ class StateRead(msgspec.Struct, frozen=True):
 def read_state(raw: Mapping[str, Any]) -> StateRead:
     """The session in a state file of whatever shape."""
     fields = _StateFields(raw)
-    completed, completed_count = fields.listed(_COMPLETED)
-    created, created_count = fields.listed(_CREATED)
-    seen = _seen(raw)
+    completed, completed_count = fields.ids_and_count(_COMPLETED)
+    created, created_count = fields.ids_and_count(_CREATED)
+    seen = _last_seen(raw)
     cycles = max(fields.count(name) for name in _CYCLES)
     session = Session(
         cycles=cycles,
@@ -65,13 +65,13 @@ def read_state(raw: Mapping[str, Any]) -> StateRead:
         failures=fields.counts("validation_failures"),
         cycles_without_completion=_idle(raw, seen, cycles, completed_count),
         focus=fields.issue(*_FOCUS),
-        answered=fields.listed(("answered",))[0],
+        answered=fields.ids_and_count(("answered",))[0],
         started_at=fields.text(*_STARTED),
     )
     return StateRead(session, seen, tuple(fields.problems))
 
 
-def counted(read: StateRead, session: Session, validations: Iterable[Validation]) -> Session:
+def count_failures(read: StateRead, session: Session, validations: Iterable[Validation]) -> Session:
     """The session with a failed validation of its focus counted, once in each cycle, unless somebody else counts."""
     seen = read.seen or LastSeen()
     failed = any(not validation.passed for validation in validations)
@@ -88,7 +88,7 @@ def reset(session: Session) -> Session:
     return msgspec.structs.replace(session, failures=kept, cycles_without_completion=0)
 
 
-def updated(
+def with_evaluation(
     raw: Mapping[str, Any], read: StateRead, session: Session, evaluation: Evaluation, *, at: str, digest: str = ""
 ) -> dict[str, Any]:
     """The state file with the decision and the counts in it; every other key is kept, in its place.
@@ -102,13 +102,15 @@ def updated(
         failed[session.focus] = session.cycles
     # What nobody said this time takes nothing back; the digest tells whether the files are the same.
     done = digest if evaluation.decision == "DONE" else before.done if evaluation.trigger == "unverified" else ""
+    # The name the cycles were read from; of two counts the higher one was.
+    counter = max((name for name in _CYCLES if name in raw), key=_StateFields(raw).count, default=_CYCLES[0])
     seen = LastSeen(session.cycles, session.completed_count, idle, session.failures, failed, done)
     return {
         **raw,
         "last_decision": evaluation.decision,
         "last_decision_reason": evaluation.reason,
         "last_decision_time": at,
-        _counted_under(raw): session.cycles,
+        counter: session.cycles,
         "next_issue_hint": evaluation.next_issue,
         "validation_failures": session.failures,
         "cycles_without_completion": idle,
@@ -116,23 +118,17 @@ def updated(
     }
 
 
-def _counted_under(raw: Mapping[str, Any]) -> str:
-    """The name the cycles were read from; of two counts the higher one was."""
-    fields = _StateFields(raw)
-    return max((name for name in _CYCLES if name in raw), key=fields.count, default=_CYCLES[0])
-
-
-def placed(raw: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def with_values(raw: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """The state file with values under the names, and in the shapes, that it has for them; a count stays a count."""
     new = dict(raw)
     for name, value in values.items():
         names = next((each for each in (_COMPLETED, _CREATED, _FOCUS, _STARTED) if name in each), (name,))
         key = next((each for each in names if raw.get(each) is not None), name)
-        new[key] = _shaped(raw.get(key), value)
+        new[key] = _in_shape_of(raw.get(key), value)
     return new
 
 
-def _shaped(old: object, value: Any) -> Any:
+def _in_shape_of(old: object, value: Any) -> Any:
     if isinstance(old, int) and isinstance(value, list):
         return len(value)
     if isinstance(old, dict):
@@ -140,7 +136,7 @@ def _shaped(old: object, value: Any) -> Any:
     return value
 
 
-def _seen(raw: Mapping[str, Any]) -> LastSeen | None:
+def _last_seen(raw: Mapping[str, Any]) -> LastSeen | None:
     try:
         return msgspec.convert(raw[OWN], LastSeen)
     except (KeyError, msgspec.ValidationError):
@@ -183,7 +179,7 @@ class _StateFields:
             return {}
         return {_id(id): n for id, n in value.items() if isinstance(n, int) and not isinstance(n, bool) and n >= 0}
 
-    def listed(self, names: Iterable[str]) -> tuple[tuple[str, ...], int]:
+    def ids_and_count(self, names: Iterable[str]) -> tuple[tuple[str, ...], int]:
         """Ids, and how many; some shapes give the number alone."""
         for name in names:
             value = self._raw.get(name)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from flyball.core.loop.workflow import Lines, Notes
 from flyball.core.model.events import Fact, Judged
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.core.workflows.backlog.facts import (
     BlockCleared,
     Evaluated,
@@ -25,15 +25,15 @@ def _review_line(fact: Reviewed) -> str:
 
 def _settlement_line(fact: ItemSettled) -> str:
     count = f" ({plural(fact.failures, 'time')})" if fact.failures else ""
-    created = f"; new: {listed([new.issue.id for new in fact.created])}" if fact.created else ""
-    notes = f"; {listed(fact.notes, 2)}" if fact.notes else ""
+    created = f"; new: {first_few([new.issue.id for new in fact.created])}" if fact.created else ""
+    notes = f"; {first_few(fact.notes, 2)}" if fact.notes else ""
     return f"{fact.id} {fact.status}{count}{created}{notes}"
 
 
 def _evaluation_line(fact: Evaluated) -> str:
-    causes = f": {listed(fact.blocked_on)}" if fact.decision == "BLOCKED" and fact.blocked_on else ""
+    causes = f": {first_few(fact.blocked_on)}" if fact.decision == "BLOCKED" and fact.blocked_on else ""
     following = f"; next: {fact.next_issue}" if fact.next_issue else ""
-    deviations = f"; {listed(fact.deviations, 1)}" if fact.deviations else ""
+    deviations = f"; {first_few(fact.deviations, 1)}" if fact.deviations else ""
     rest = f"{causes}{following}{deviations}"
     return f"{fact.decision} ({fact.trigger}): {fact.reason.rstrip('.') if rest else fact.reason}{rest}"
 
@@ -56,7 +56,7 @@ LINES: Lines = {
     ItemSettled: _settlement_line,
     ItemReopened: lambda f: f"{f.id} was rolled back and is proposed again",
     Evaluated: _evaluation_line,
-    BlockCleared: lambda f: f"a person's word clears {f.trigger}" + (f" for {listed(f.items)}" if f.items else ""),
+    BlockCleared: lambda f: f"a person's word clears {f.trigger}" + (f" for {first_few(f.items)}" if f.items else ""),
 }
 NOTES: Notes = {
     ItemSettled: lambda f: (f"{f.id}: {note}" for note in f.notes),

@@ -18,44 +18,26 @@ from flyball.core.loop.gates import Weighed
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import NOTHING, Step, halt, perform, record
 from flyball.core.loop.workflow import BOTH_GATES, Demo, Workflow
-from flyball.core.model.effects import Measure, Restore, RunAgent, Save
+from flyball.core.model.effects import Measure, Restore, Save
 from flyball.core.model.events import Fact, Moved, TaskReopened, TaskStopped
 from flyball.core.model.measurement import Measurement
-from flyball.core.model.outcomes import Edited, Saved, TurnEnded
+from flyball.core.model.outcomes import Edited, Saved
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import EffectId
 from flyball.core.text.quantities import plural
-from flyball.core.workflows.backlog import cycles, proposals, reviewing, wording
-from flyball.core.workflows.backlog.edits import AddIssue, Reopen, SetStatus, WorkEdit
+from flyball.core.workflows.backlog import cycles, facts, proposals, reviewing, wording
+from flyball.core.workflows.backlog.edits import AddIssue, SetStatus, WorkEdit
 from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
 from flyball.core.workflows.backlog.evaluator import evaluate
-from flyball.core.workflows.backlog.facts import (
-    BlockCleared,
-    Evaluated,
-    ItemReopened,
-    ItemSelected,
-    ItemSettled,
-    Reviewed,
-)
 from flyball.core.workflows.backlog.fold import BEGUN, ENDED, FOLDS
 from flyball.core.workflows.backlog.prompts import CARDS, brief
 from flyball.core.workflows.backlog.record import EMPTY, record_of
 
 VALIDATORS = tuple(reviewing.KINDS)
-CONSENTING = "code-reviewer"
 STAGES = ("SELECT", "IMPLEMENT", "VALIDATE", "EVALUATE")
 STALE_THAT_BLOCK = 3
-_COMMIT_TYPES = {
-    "feature": "feat",
-    "enhancement": "feat",
-    "doc": "docs",
-    "docs": "docs",
-    "perf": "perf",
-    "performance": "perf",
-    "refactor": "refactor",
-    "test": "test",
-    "chore": "chore",
-}
+_COMMIT_TYPES = {name: name for name in ("docs", "perf", "refactor", "test", "chore")}
+_COMMIT_TYPES |= {"feature": "feat", "enhancement": "feat", "doc": "docs", "performance": "perf"}
 
 
 def _weigh(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
@@ -68,18 +50,17 @@ IMPLEMENT = Stage("IMPLEMENT", "implementer", "green", _weigh, brief, product=Tr
 
 
 def next_step(state: State, lane: Lane) -> Step:
-    """What comes next for a backlog task."""
     first = opening.prepare(state)
     if first is not None:
         return first
     if lane.to_ask:
         return questions.put(state, lane, lane.to_ask[0])
     if lane.loop.consent_wanted:
-        return opening.consent(state, lane, brief, CONSENTING, "the code reviewer")
+        return opening.consent(state, lane, brief, "code-reviewer", "the code reviewer")
     return _TABLE[lane.stage](state, lane)
 
 
-def _seen(state: State, issue: str = "") -> Step | BacklogRead:
+def _backlog(state: State, issue: str = "") -> Step | BacklogRead:
     """The backlog as it was read since the last edit, with the whole text of `issue`."""
     seen = record_of(state).seen
     if seen is not None and (not issue or seen.issue == issue):
@@ -91,53 +72,48 @@ def _seen(state: State, issue: str = "") -> Step | BacklogRead:
     return perform(ReadBacklog(EffectId(f"read/{record_of(state).reads + 1}"), cycles.folder(state), issue, ignore))
 
 
-def _written(state: State, lane: Lane, name: str, *edits: WorkEdit) -> Step | None:
+def _write(state: State, lane: Lane, name: str, *edits: WorkEdit) -> Step | None:
     """Have edits made, once; what somebody else changed meanwhile is read again first."""
     key = EffectId(f"edit/{name}")
     if isinstance(lane.outcomes.get(key), Edited):
         return None
     if key in state.open:
         return NOTHING
-    seen = _seen(state)
+    seen = _backlog(state)
     if isinstance(seen, Step):
         return seen
     if record_of(state).stale >= STALE_THAT_BLOCK:
-        return questions.put(state, lane, cycles.unwritable(edits, record_of(state).stale))
+        return questions.put(state, lane, cycles.unwritable_question(edits, record_of(state).stale))
     return perform(EditBacklog(key, cycles.folder(state), seen.files, edits, state.task.settings.evaluate.ignore))
 
 
 def _select(state: State, lane: Lane) -> Step:
     """The next issue by the evaluator's order, in progress from now on, in a tree that holds nothing of another one."""
-    seen = _seen(state)
+    seen = _backlog(state)
     if isinstance(seen, Step):
         return seen
     if record_of(state).reopened:
-        return NOTHING if state.open else perform(reopening(state, seen))
+        return NOTHING if state.open else perform(cycles.reopening(state, seen))
     said = evaluate(cycles.situation(state, seen))
     issue = cycles.find(seen.backlog, said.next_issue or "")
     if said.decision != "CONTINUE" or issue is None:
         return record(Moved("EVALUATE", "SELECT", said.reason))
-    other = issue.id != record_of(state).previous
-    if other and lane.tree != _head_tree(state):
+    if issue.id != record_of(state).previous and lane.tree != _head_tree(state):
         reason = f"{issue.id} starts from what is accepted"
         return perform(Restore(EffectId(f"restore/{lane.restores + 1}"), to=lane.head, reason=reason))
     if issue.status != "in-progress":
         taken = SetStatus(issue.file, issue.id, issue.status, "in-progress")
-        return _written(state, lane, f"select-{record_of(state).reads}", taken) or NOTHING
-    whole = _seen(state, issue.id)
+        return _write(state, lane, f"select-{record_of(state).reads}", taken) or NOTHING
+    whole = _backlog(state, issue.id)
     if isinstance(whole, Step):
         return whole
     fresh = lane.tree == _head_tree(state)
     return record(
-        ItemSelected(cycles.as_item(cycles.find(whole.backlog, issue.id) or issue), record_of(state).cycle + 1, fresh),
+        facts.ItemSelected(
+            cycles.as_item(cycles.find(whole.backlog, issue.id) or issue), record_of(state).cycle + 1, fresh
+        ),
         Moved("IMPLEMENT", "SELECT", f"{issue.id}: {issue.title}"),
     )
-
-
-def reopening(state: State, seen: BacklogRead) -> EditBacklog:
-    """What a rollback has to write: the issues it undid are proposed again."""
-    edits = tuple(Reopen(issue, state.now.date().isoformat()) for issue in record_of(state).reopened)
-    return EditBacklog(EffectId(f"edit/reopen-{state.seq}"), path=cycles.folder(state), seen=seen.files, edits=edits)
 
 
 def _head_tree(state: State) -> str:
@@ -149,7 +125,7 @@ def _implement(state: State, lane: Lane) -> Step:
     """Turns until the gates hold and the agent says it is done; then the validators look."""
     if lane.loop.exiting:
         return record(Moved("VALIDATE", "IMPLEMENT", BOTH_GATES))
-    known = _seen(state, lane.item)
+    known = _backlog(state, lane.item)
     if lane.turn is None and isinstance(known, Step):
         return known
     return kernel.iterate(state, lane, IMPLEMENT, partial(_narrow, state, lane))
@@ -172,16 +148,14 @@ def _validate(state: State, lane: Lane) -> Step:
     if lane.loop.judged is not None and lane.loop.judged.batch:
         return record(Moved("EVALUATE", "VALIDATE", "; ".join(lane.loop.judged.gate_1.missing[:3]) or "rejected"))
     if lane.panel is None:
-        known = _seen(state, lane.item)
+        known = _backlog(state, lane.item)
         if isinstance(known, Step):
             return known
     assert lane.loop.entry is not None
-    answers = panel.convene(state, lane, brief, VALIDATORS, commit=lane.loop.entry.tree, read=_read)
+    answers = panel.convene(
+        state, lane, brief, VALIDATORS, commit=lane.loop.entry.tree, read=lambda e, turn: (reviewing.review(e, turn),)
+    )
     return answers if isinstance(answers, Step) else record(*reviewing.weigh(state, lane))
-
-
-def _read(effect: RunAgent, turn: TurnEnded) -> tuple[Fact, ...]:
-    return (reviewing.review(effect, turn),)
 
 
 def _accept(state: State, lane: Lane) -> Step:
@@ -190,10 +164,10 @@ def _accept(state: State, lane: Lane) -> Step:
     name, issue = EffectId(f"accept/{record_of(state).cycle}"), lane.item
     if isinstance(lane.outcomes.get(name), Saved):
         return record(Moved("EVALUATE", "VALIDATE", f"{issue}: gates and validators pass", completed=True))
-    seen = _seen(state, issue)
+    seen = _backlog(state, issue)
     if isinstance(seen, Step):
         return seen
-    withdrawn = cycles.withdrawn(lane, seen)
+    withdrawn = cycles.withdrawal(lane, seen)
     if withdrawn is not None:
         return record(withdrawn, Moved("EVALUATE", "VALIDATE", f"{issue}: {withdrawn.notes[0]}"))
     item = next(item for item in state.items if item.id == issue)
@@ -213,85 +187,80 @@ def _evaluate(state: State, lane: Lane) -> Step:
     """Write what became of the cycle, read again, decide, write that down, and act upon it."""
     work = record_of(state)
     if work.evaluated is not None:
-        return _decided(state, lane, work.evaluated)
+        return _act_on(state, lane, work.evaluated)
     if lane.item:
         unwritten = _settle(state, lane)
         if unwritten is not None:
             return unwritten
-    seen = _seen(state)
+    seen = _backlog(state)
     if isinstance(seen, Step):
         return seen
     freed = [i for i in seen.backlog.issues if i.status == "blocked" and i.id in work.answered]
     if freed:
         edits = (SetStatus(i.file, i.id, "blocked", "in-progress") for i in freed)
-        return _written(state, lane, f"unblock-{work.reads}", *edits) or NOTHING
-    said = evaluate(cycles.situation(state, seen))
-    return record(cycles.evaluated(state, said, seen))
+        return _write(state, lane, f"unblock-{work.reads}", *edits) or NOTHING
+    return record(cycles.evaluation_fact(state, evaluate(cycles.situation(state, seen)), seen))
 
 
 def _settle(state: State, lane: Lane) -> Step | None:
     """Complete the issue, or count its failure; add what the validators found. None once all of it is written."""
     work = record_of(state)
-    seen = _seen(state)
+    seen = _backlog(state)
     if work.settled is None:
-        return seen if isinstance(seen, Step) else record(cycles.settled(state, lane, seen))
+        return seen if isinstance(seen, Step) else record(cycles.settlement(state, lane, seen))
     name = f"settle-{work.cycle}"
     if isinstance(lane.outcomes.get(EffectId(f"edit/{name}")), Edited):
         return None
     if isinstance(seen, Step):
         return seen
-    edits = cycles.settling(state, work.settled, seen)
-    return _written(state, lane, name, *edits) if edits else None
+    edits = cycles.settling_edits(state, work.settled, seen)
+    return _write(state, lane, name, *edits) if edits else None
 
 
-def _decided(state: State, lane: Lane, said: Evaluated) -> Step:
+def _act_on(state: State, lane: Lane, said: facts.Evaluated) -> Step:
     name = f"decision-{said.number}"
     if not isinstance(lane.outcomes.get(EffectId(f"edit/{name}")), Edited):
-        seen = _seen(state)
+        seen = _backlog(state)
         if isinstance(seen, Step):
             return seen
-        return _written(state, lane, name, *cycles.kept(state, seen, said)) or NOTHING
+        return _write(state, lane, name, *cycles.decision_edits(state, seen, said)) or NOTHING
     if said.decision == "CONTINUE":
         return record(Moved("SELECT", "EVALUATE", said.reason))
+    completed = len(record_of(state).completed)
+    if said.decision == "DONE" and completed:
+        return shipping.ship(state, lane, f"{plural(completed, 'issue')} completed; gates and validators passed")
     if said.decision == "DONE":
-        return _finished(state, lane, said)
+        return halt(TaskStopped("done", said.reason))
     if said.trigger == "cycle_limit":
         return halt(TaskStopped("limit", said.reason))
     if lane.loop.reset:
-        return record(BlockCleared(said.trigger, said.items))
+        return record(facts.BlockCleared(said.trigger, said.items))
     return questions.put(state, lane, cycles.question(said))
 
 
-def _finished(state: State, lane: Lane, said: Evaluated) -> Step:
-    done = len(record_of(state).completed)
-    if not done:
-        return halt(TaskStopped("done", said.reason))
-    return shipping.ship(state, lane, f"{plural(done, 'issue')} completed; gates and validators passed")
-
-
-def _skipped(_state: State, lane: Lane) -> Moved:
+def _skip(_state: State, lane: Lane) -> Moved:
     """An issue that is skipped is left to a person; between issues there is nothing to skip."""
     working = lane.stage in {"IMPLEMENT", "VALIDATE"}
     return Moved("EVALUATE" if working else "SELECT", lane.stage, "skipped by a person", forced=working)
 
 
-def _reopened(state: State, lane: Lane) -> Step:
+def _reopen(state: State, lane: Lane) -> Step:
     """Feedback is new issues, written where all issues stand, and they are selected like all others."""
-    seen = _seen(state)
+    seen = _backlog(state)
     if isinstance(seen, Step):
         return seen
     name, wanted = f"feedback-{state.rounds + 1}", wishes(state.feedback)
     if not isinstance(lane.outcomes.get(EffectId(f"edit/{name}")), Edited):
         new = proposals.from_feedback(wanted, seen.backlog, state.now)
         if new:
-            return _written(state, lane, name, *(AddIssue(each.issue, each.source) for each in new)) or NOTHING
+            return _write(state, lane, name, *(AddIssue(each.issue, each.source) for each in new)) or NOTHING
     ids = tuple(issue.id for issue in seen.backlog.issues if " ".join(issue.problem.split()) in wanted)
     return record(TaskReopened(state.feedback, ids), Moved("SELECT", lane.stage, "reopened by a person"))
 
 
 def _undo(state: State, labels: frozenset[str], _to: str) -> tuple[Fact, ...]:
     """Issues that were completed after the checkpoint the branch goes back to are open again."""
-    return tuple(ItemReopened(issue) for issue in record_of(state).completed if issue in labels)
+    return tuple(facts.ItemReopened(issue) for issue in record_of(state).completed if issue in labels)
 
 
 _TABLE = {"SELECT": _select, "IMPLEMENT": _implement, "VALIDATE": _validate, "EVALUATE": _evaluate}
@@ -308,16 +277,16 @@ WORKFLOW = Workflow(
     stages=STAGES,
     roles=("implementer", *VALIDATORS),
     next=next_step,
-    skipped=_skipped,
+    skipped=_skip,
     brief=brief,
-    reopened=_reopened,
+    reopened=_reopen,
     rolled_back_to="SELECT",
     undo=_undo,
     record=EMPTY,
     folds=FOLDS,
     begun=BEGUN,
     ended=ENDED,
-    facts=(ItemSelected, Reviewed, ItemSettled, ItemReopened, Evaluated, BlockCleared),
+    facts=facts.FACTS,
     effects=(ReadBacklog, EditBacklog),
     outcomes=(BacklogRead,),
     cards=CARDS,

@@ -17,7 +17,7 @@ from flyball.core.model.effects import Question
 from flyball.core.model.events import Fact, ItemChanged, ItemsSet, Moved, TaskReopened
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Item
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.core.workflows.plan import planning
 from flyball.core.workflows.plan.facts import FinalReviewed
 from flyball.core.workflows.plan.prompts import REVIEWER, brief
@@ -60,7 +60,7 @@ def weigh(state: State, lane: Lane, number: int, claim: Claim) -> Iterator[Fact]
     yield ItemsSet((*state.items, *new), "review")
     yield from (ItemChanged(each.id, "in-progress") for each in again)
     scaffold = any(i.kind == "scaffold" and i.id in {each.id for each in again} for i in state.items)
-    told = listed([*(each.id for each in again), *(item.id for item in new)], 5)
+    told = first_few([*(each.id for each in again), *(item.id for item in new)], 5)
     yield Moved("SCAFFOLD" if scaffold else "EXECUTE", lane.stage, f"the final review asks for {told}", rejected=True)
 
 
@@ -93,9 +93,9 @@ def _account(state: State) -> Iterator[str]:
     if before:
         yield f"{before} {'was' if before == 1 else 'were'} done before"
     if ticked:
-        yield f"{len(ticked)} ticked by a person while the gates passed: {listed(ticked, 8)}"
+        yield f"{len(ticked)} ticked by a person while the gates passed: {first_few(ticked, 8)}"
     if doubted:
-        yield f"{len(doubted)} ticked by a person, not verified: {listed(doubted, 8)}"
+        yield f"{len(doubted)} ticked by a person, not verified: {first_few(doubted, 8)}"
     there = {item.id for item in state.items}
     left = (*state.batches.left_out, *(id for id in dict.fromkeys(known.dropped) if id not in there))
     if left:

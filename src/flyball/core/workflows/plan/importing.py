@@ -19,7 +19,7 @@ from flyball.core.model.effects import Option, Question
 from flyball.core.model.events import DocumentSeen, Fact, ItemChanged, ItemsSet
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import EffectId, Item, Source
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.core.workflows.plan.effects import MarkEntries, ReadPlan
 from flyball.core.workflows.plan.facts import MatterSettled, SourceSeen
 from flyball.core.workflows.plan.record import record_of
@@ -150,14 +150,14 @@ def _notes(
     path = source.path
     if found.ticked and not (first and holds) and not (attended and not holds):
         told = "taken: the gates hold" if holds else "taken as done, unverified: the gates do not hold"
-        yield f"{listed(_ids(found.ticked), 8)}: ticked in {path} by a person; {told}"
+        yield f"{first_few(_ids(found.ticked), 8)}: ticked in {path} by a person; {told}"
     if found.added and not asked:
-        yield f"{listed(_ids(found.added), 8)}: new in {path}, and worked on"
+        yield f"{first_few(_ids(found.added), 8)}: new in {path}, and worked on"
     for what, items in ((CHANGED["gone"], found.gone), (CHANGED["reworded"], found.reworded)):
         if items:
-            yield f"{listed(_ids(items), 8)}: {what} {path}; a person is asked what is meant"
+            yield f"{first_few(_ids(items), 8)}: {what} {path}; a person is asked what is meant"
     if found.opened:
-        yield f"{listed(_ids(found.opened), 8)}: opened again in {path} by a person, and worked on again"
+        yield f"{first_few(_ids(found.opened), 8)}: opened again in {path} by a person, and worked on again"
 
 
 def _ids(items: tuple[Item, ...]) -> list[str]:
@@ -179,7 +179,7 @@ def taken_items(state: State, plan: ImportedPlan) -> tuple[Item, ...]:
 
 def _ask(state: State, lane: Lane, source: Source, matter: Matter) -> Step:
     """Ask about one thing a person did to the source, once nothing else can be worked on."""
-    ids, path = listed(list(matter.ids), 5), source.path
+    ids, path = first_few(list(matter.ids), 5), source.path
     drop = Option("drop", "leave it out")
     texts: dict[str, tuple[str, tuple[Option, ...], str | None]] = {
         "new": (
@@ -219,7 +219,7 @@ def _weigh_answer(
         return (settled, ItemsSet((*state.items, *matter.items), "person")) if word in {"yes", "y"} else (settled,)
     if word not in ANSWERED:
         return ()
-    note = f"{listed(list(matter.ids), 5)}: {CHANGED[matter.kind]} {source.path}; {ANSWERED[word]}, as a person said"
+    note = f"{first_few(list(matter.ids), 5)}: {CHANGED[matter.kind]} {source.path}; {ANSWERED[word]}, as a person said"
     seen = DocumentSeen(source.path, record_of(state).imported.sha256, (note,))
     if word == "drop":
         return (MatterSettled(matter, "dropped"), seen, ItemsSet(_without(state.items, ids), "person"))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from flyball.core.loop.workflow import Lines, Notes
 from flyball.core.model.batch_events import BatchBegun, BatchReviewed, BatchSettled, SubtaskIntegrated
 from flyball.core.model.events import Fact, ItemsSet, Judged
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.core.workflows.plan.effects import MarkEntries
 from flyball.core.workflows.plan.facts import (
     FinalReviewed,
@@ -22,7 +22,7 @@ from flyball.core.workflows.plan.facts import (
 def _draft_line(fact: PlanDrafted) -> str:
     if not fact.problems:
         return f"a plan by the {fact.by}"
-    return f"the plan has {plural(len(fact.problems), 'problem')}: {listed(fact.problems, 1)}"
+    return f"the plan has {plural(len(fact.problems), 'problem')}: {first_few(fact.problems, 1)}"
 
 
 def _review_line(fact: PlanReviewed) -> str:
@@ -34,12 +34,12 @@ def _review_line(fact: PlanReviewed) -> str:
 
 def _final_line(fact: FinalReviewed) -> str:
     changes = [each.id for each in fact.reopened] + [f.message for f in fact.findings]
-    return "final review: approved" if fact.approved else f"final review asks for changes: {listed(changes, 3)}"
+    return "final review: approved" if fact.approved else f"final review asks for changes: {first_few(changes, 3)}"
 
 
 def _source_line(fact: SourceSeen) -> str | None:
-    parts = [f"ticked by a person: {listed(fact.ticked, 5)}"] if fact.ticked else []
-    parts += [f"the gates did not hold for {listed(fact.unverified, 5)}"] if fact.unverified else []
+    parts = [f"ticked by a person: {first_few(fact.ticked, 5)}"] if fact.ticked else []
+    parts += [f"the gates did not hold for {first_few(fact.unverified, 5)}"] if fact.unverified else []
     return "; ".join(parts) or None
 
 
@@ -48,13 +48,13 @@ def _matter_line(fact: MatterSettled) -> str:
     if matter is None:
         return "a person said how to take the file; it is read again"
     said = {"done": "counts as done", "dropped": "is left out", "": "is settled"}[fact.taken]
-    return f"{listed(matter.ids, 5)} {said} by a person's word"
+    return f"{first_few(matter.ids, 5)} {said} by a person's word"
 
 
 def _marking_line(effect: MarkEntries) -> str:
     """`tasks.md: T001 and T002 as [x]`, or what else the marks become."""
     after = {
-        change.after: listed([str(c.key) for c in effect.changes if c.after == change.after], 5)
+        change.after: first_few([str(c.key) for c in effect.changes if c.after == change.after], 5)
         for change in effect.changes
     }
     marks = (f"{keys} as {f'[{mark}]' if len(mark) == 1 else mark}" for mark, keys in after.items())
@@ -95,7 +95,7 @@ def story(facts: Iterable[Fact]) -> Iterator[str]:
 
 LINES: Lines = {
     PlanDrafted: _draft_line,
-    PlanQuestioned: lambda f: f"the planner asks: {listed([question.text for question in f.questions], 2)}",
+    PlanQuestioned: lambda f: f"the planner asks: {first_few([question.text for question in f.questions], 2)}",
     PlanReviewed: _review_line,
     FinalReviewed: _final_line,
     SourceSeen: _source_line,

@@ -5,6 +5,7 @@ A rejection leads back to IMPLEMENT with the findings; the third one is put to a
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 
 from msgspec.structs import replace
@@ -12,16 +13,17 @@ from msgspec.structs import replace
 from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
 from flyball.core.loop.feedback import reopen_at
 from flyball.core.loop.kernel import Stage
+from flyball.core.loop.progress import StageNumbers
 from flyball.core.loop.step import Step, record
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.events import ItemsSet, Moved
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Item
-from flyball.core.workflows.quick.percentages import overall_percent, stage_percent
 from flyball.core.workflows.quick.prompts import CARDS, brief
 
 IMPLEMENTER, REVIEWER = "implementer", "reviewer"
 REJECTIONS = 3
+WEIGHTS = {"IMPLEMENT": 70, "REVIEW": 30}
 
 
 IMPLEMENT = Stage("IMPLEMENT", IMPLEMENTER, "green", gates.green_work, brief, product=True)
@@ -29,7 +31,6 @@ REVIEW = Stage("REVIEW", REVIEWER, "gates", gates.review, brief)
 
 
 def next_step(state: State, lane: Lane) -> Step:
-    """What comes next for a quick task."""
     first = opening.prepare(state)
     if first is not None:
         return first
@@ -55,7 +56,7 @@ def _review(state: State, lane: Lane) -> Step:
     if lane.loop.exiting:
         return record(Moved("SHIP", "REVIEW", kernel.why_left(lane)))
     if lane.loop.judged is not None and lane.loop.judged.rejected:
-        return _rejected(state, lane)
+        return _after_rejection(state, lane)
     asking = kernel.ask_for_signal(state, lane) if lane.panel is None else None
     answers = asking or panel.convene(state, lane, brief, (REVIEWER,), purpose=kernel.purpose_of(lane))
     if isinstance(answers, Step):
@@ -64,7 +65,7 @@ def _review(state: State, lane: Lane) -> Step:
     return record(*kernel.verdict_on(state, lane, REVIEW, *answers[REVIEWER], lane.loop.entry))
 
 
-def _rejected(state: State, lane: Lane) -> Step:
+def _after_rejection(state: State, lane: Lane) -> Step:
     """Back to work with the findings; from the last rejection on only a person's reset leads there."""
     assert lane.loop.judged is not None
     if lane.rejections < REJECTIONS or lane.loop.reset:
@@ -77,10 +78,22 @@ def _ship(state: State, lane: Lane) -> Step:
     return shipping.ship(state, lane, "gates passed and the review approved")
 
 
-def _skipped(_state: State, lane: Lane) -> Moved:
+def _skip(_state: State, lane: Lane) -> Moved:
     order = WORKFLOW.stages
     following = order[min(order.index(lane.stage) + 1, len(order) - 1)]
     return Moved(following, lane.stage, "skipped by a person", forced=True)
+
+
+def stage_percent(stage: str, numbers: StageNumbers) -> int:
+    """How far a stage is, 0 to 100: the tests that pass, and at the review what the reviewer says."""
+    if stage == "IMPLEMENT":
+        return 100 * min(numbers.tests_passing, numbers.tests_total) // max(numbers.tests_total, 1)
+    return 100 if numbers.approved else 0
+
+
+def overall_percent(stage: str, _iteration: int, completed: Collection[str]) -> int:
+    """The weights of the stages left behind; what a rejection leads back to is ahead again."""
+    return sum(weight for name, weight in WEIGHTS.items() if name in completed and name != stage)
 
 
 WORKFLOW = Workflow(
@@ -88,7 +101,7 @@ WORKFLOW = Workflow(
     stages=("IMPLEMENT", "REVIEW", "SHIP"),
     roles=(IMPLEMENTER, REVIEWER),
     next=next_step,
-    skipped=_skipped,
+    skipped=_skip,
     brief=brief,
     reopened=partial(reopen_at, "IMPLEMENT"),
     cards=CARDS,

@@ -9,8 +9,8 @@ from flyball.core.model.state import State
 from flyball.core.workflows.tdd.facts import SessionImported
 
 
-def _session_imported(state: State, fact: SessionImported) -> None:
+def _on_session_imported(state: State, fact: SessionImported) -> None:
     state.midway = fact.session.phase != "RED"
 
 
-FOLDS: dict[type, Callable[[State, Any], None]] = {SessionImported: _session_imported}
+FOLDS: dict[type, Callable[[State, Any], None]] = {SessionImported: _on_session_imported}

@@ -1,4 +1,4 @@
-"""Gate 1 and progress of the stages that `tdd` alone has: RED, REFACTOR and DOCUMENT."""
+"""Gate 1 and progress of the stages that `tdd` alone has: RED, REFACTOR and DOCUMENT; and where RED cannot be verified."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from flyball.core.claims.claims import Claim
 from flyball.core.loop import gates
 from flyball.core.loop.gates import Weighed
+from flyball.core.loop.junit_hint import junit_hint
 from flyball.core.model.measurement import Measurement, NewTest, Scalar
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Item, open_items
@@ -14,6 +15,21 @@ from flyball.core.text.quantities import plural
 
 DOCUMENTS_NEEDED = 3
 REFACTOR_ITERATIONS = 5
+_CANNOT = "tdd cannot verify RED here, flyball run --workflow quick needs no failing test first"
+"""What works here as it is comes first: screens cut long reasons at their end."""
+
+
+def objection(baseline: Measurement) -> str:
+    """Why a project's tests are not enough: a new test could not be seen to fail; empty where it can."""
+    if baseline.unseen:
+        return (
+            f"{_CANNOT}: {baseline.unseen}; let a gate run every test file it finds in its folder, "
+            f"or write a JUnit report to {{junit}}"
+        )
+    gate = baseline.uncounted_failure
+    if gate is None:
+        return ""
+    return f"{_CANNOT}: {baseline.uncounted_reason}; {junit_hint(gate.command)}"
 
 
 def red(state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weighed:

@@ -27,20 +27,20 @@ def phase_percent(phase: str, numbers: StageNumbers) -> int:
         percent += 10 if n.approved else 0
     else:
         percent = 0
-    return _bounded(percent)
+    return _whole_percent(percent)
 
 
 def overall_percent(phase: str, iteration: int, completed: Collection[str]) -> int:
     """How far the whole is: weights of the phases left behind, and a part of the current one's by its iterations."""
     behind = sum(weight for name, weight in WEIGHTS.items() if name in completed and name != phase)
     begun = WEIGHTS.get(phase, 0) * min(max(iteration, 0) / ITERATIONS_TO_FULL_WEIGHT, 1)
-    return _bounded(behind + begun)
+    return _whole_percent(behind + begun)
 
 
 def _share(part: int, whole: int) -> float:
     return min(max(part, 0) / whole, 1.0) if whole > 0 else 0.0
 
 
-def _bounded(percent: float) -> int:
+def _whole_percent(percent: float) -> int:
     # The small term keeps binary fractions such as 90 * (7 / 10) from losing a whole point.
     return max(0, min(100, math.floor(percent + 1e-9)))

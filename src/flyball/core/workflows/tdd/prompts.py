@@ -40,39 +40,15 @@ ROLES = {
     ),
 }
 
-CARDS = (
-    Role(
-        "planner",
-        "Turns a request into acceptance criteria that a test can decide. Changes no file.",
-        LOOKING,
-        ROLES["planner"],
-    ),
-    Role(
-        "tester", "Writes tests that fail now and pass once the acceptance criteria are met.", WORKING, ROLES["tester"]
-    ),
-    Role(
-        "implementer",
-        "Makes failing tests pass with the smallest change to the product code.",
-        WORKING,
-        ROLES["implementer"],
-    ),
-    Role(
-        "refactorer",
-        "Improves changed code without changing what it does; tests stay green.",
-        WORKING,
-        ROLES["refactorer"],
-    ),
-    Role(
-        "documenter", "Documents a change: decision record, README, changelog, diagrams.", WORKING, ROLES["documenter"]
-    ),
-    Role(
-        "qa",
-        "Judges finished work against its criteria before it ships. Changes no file.",
-        CHECKING,
-        ROLES["qa"],
-        reviews=True,
-    ),
-)
+_DESCRIBED = {
+    "planner": ("Turns a request into acceptance criteria that a test can decide. Changes no file.", LOOKING),
+    "tester": ("Writes tests that fail now and pass once the acceptance criteria are met.", WORKING),
+    "implementer": ("Makes failing tests pass with the smallest change to the product code.", WORKING),
+    "refactorer": ("Improves changed code without changing what it does; tests stay green.", WORKING),
+    "documenter": ("Documents a change: decision record, README, changelog, diagrams.", WORKING),
+    "qa": ("Judges finished work against its criteria before it ships. Changes no file.", CHECKING),
+}
+CARDS = tuple(Role(name, said, tools, ROLES[name], reviews=name == "qa") for name, (said, tools) in _DESCRIBED.items())
 
 
 def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:

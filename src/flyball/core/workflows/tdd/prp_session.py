@@ -39,7 +39,7 @@ class PrpSession(msgspec.Struct, frozen=True, omit_defaults=True):
 def read(state: Any, breaker: Any, now: datetime) -> PrpSession:
     """The session that the two files tell of; a missing breaker file counts as CLOSED."""
     if not isinstance(state, Mapping):
-        raise Odd(f"it holds {_shown(state)}; expected an object")
+        raise Odd(f"it holds {_quote(state)}; expected an object")
     phase = _one_of(state, "current_phase", PHASES)
     status = _one_of(state, "status", (*OPEN, COMPLETED))
     _past(state, "started_at", now)
@@ -61,7 +61,7 @@ def read(state: Any, breaker: Any, now: datetime) -> PrpSession:
     )
 
 
-def told(session: PrpSession) -> str:
+def describe_session(session: PrpSession) -> str:
     """All of it in one line, for a person."""
     behind = f"; completed there: {', '.join(session.completed)}" if session.completed else ""
     return (
@@ -74,21 +74,21 @@ def told(session: PrpSession) -> str:
 def _text(fields: Mapping[str, Any], name: str) -> str:
     value = fields.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise Odd(f"{name} is {_shown(value)}; expected a text")
+        raise Odd(f"{name} is {_quote(value)}; expected a text")
     return one_line(storable(value))[:500]
 
 
 def _one_of(fields: Mapping[str, Any], name: str, words: tuple[str, ...]) -> str:
     value = fields.get(name)
     if value not in words:
-        raise Odd(f"{name} is {_shown(value)}; expected one of {', '.join(words)}")
+        raise Odd(f"{name} is {_quote(value)}; expected one of {', '.join(words)}")
     return str(value)
 
 
 def _count(fields: Mapping[str, Any], name: str) -> int:
     value = fields.get(name, 0)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise Odd(f"{name} is {_shown(value)}; expected a number from 0")
+        raise Odd(f"{name} is {_quote(value)}; expected a number from 0")
     return value
 
 
@@ -96,12 +96,12 @@ def _past(fields: Mapping[str, Any], name: str, now: datetime) -> None:
     try:
         at = datetime.fromisoformat(_text(fields, name))
     except ValueError as error:
-        raise Odd(f"{name} is {_shown(fields.get(name))}; expected a time such as 2026-02-01T12:00:00Z") from error
+        raise Odd(f"{name} is {_quote(fields.get(name))}; expected a time such as 2026-02-01T12:00:00Z") from error
     if at.tzinfo is None:
-        raise Odd(f"{name} is {_shown(fields.get(name))}; expected a time with its zone")
+        raise Odd(f"{name} is {_quote(fields.get(name))}; expected a time with its zone")
     if at > now + AHEAD:
-        raise Odd(f"{name} is {_shown(fields.get(name))} and lies in the future; expected a time in the past")
+        raise Odd(f"{name} is {_quote(fields.get(name))} and lies in the future; expected a time in the past")
 
 
-def _shown(value: object) -> str:
+def _quote(value: object) -> str:
     return "missing" if value is None else one_line(storable(repr(value)))[:80]

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from flyball.core.loop.workflow import Lines, Notes
 from flyball.core.workflows.tdd.facts import SessionImported
-from flyball.core.workflows.tdd.prp_session import PHASES, told
+from flyball.core.workflows.tdd.prp_session import PHASES, describe_session
 
 
 def _import_note(fact: SessionImported) -> Iterator[str]:
     before = PHASES[: PHASES.index(fact.session.phase)]
     unseen = f"; not verified here: {', '.join(before)}" if before else ""
-    yield f"Begun at {fact.session.phase}, from {told(fact.session)}{unseen}"
+    yield f"Begun at {fact.session.phase}, from {describe_session(fact.session)}{unseen}"
 
 
-LINES: Lines = {SessionImported: lambda f: f"begun from {told(f.session)}"}
+LINES: Lines = {SessionImported: lambda f: f"begun from {describe_session(f.session)}"}
 NOTES: Notes = {SessionImported: _import_note}

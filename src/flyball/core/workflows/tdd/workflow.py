@@ -22,7 +22,6 @@ from flyball.core.text.quantities import plural
 from flyball.core.workflows.tdd import gates as tdd_gates
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.fold import FOLDS
-from flyball.core.workflows.tdd.objection import objection
 from flyball.core.workflows.tdd.percentages import overall_percent, phase_percent
 from flyball.core.workflows.tdd.prompts import CARDS, brief
 from flyball.core.workflows.tdd.wording import LINES, NOTES
@@ -53,8 +52,10 @@ ORDER = (*STAGES, "SHIP")
 
 
 def next_step(state: State, lane: Lane) -> Step:
-    """What comes next for a tdd task."""
-    first = _opening(state, lane) or _asking(state, lane)
+    first = opening.prepare(state, checks=True) or _require_countable_failures(state)
+    if first is None and not state.items:
+        first = _plan_criteria(state, lane)
+    first = first or _asking(state, lane)
     if first is not None:
         return first
     if lane.loop.exiting:
@@ -66,19 +67,11 @@ def next_step(state: State, lane: Lane) -> Step:
     return kernel.iterate(state, lane, STAGES[lane.stage])
 
 
-def _opening(state: State, lane: Lane) -> Step | None:
-    """Before any work: a workspace, gates that can run, criteria."""
-    first = opening.prepare(state, checks=True) or _require_countable_failures(state)
-    if first is None and not state.items:
-        return _plan_criteria(state, lane)
-    return first
-
-
 def _require_countable_failures(state: State) -> Step | None:
     """New tests must be seen to fail: by their number, or by a gate that passes without them and runs new test files."""
     if state.baseline is None or state.iterations or state.midway:
         return None
-    reason = objection(state.baseline)
+    reason = tdd_gates.objection(state.baseline)
     if not reason:
         return None
     gate = state.baseline.uncounted_failure
@@ -92,13 +85,13 @@ def _asking(state: State, lane: Lane) -> Step | None:
     if lane.to_ask:
         return questions.put(state, lane, lane.to_ask[0])
     if state.task.settings.attended and not state.items_confirmed and not state.iterations and lane.turn is None:
-        return questions.put(state, lane, questions.confirm_criteria(state), confirmed)
+        return questions.put(state, lane, questions.confirm_criteria(state), on_criteria_answer)
     if lane.loop.consent_wanted:
         return opening.consent(state, lane, brief, REVIEWER, "the QA reviewer")
     return None
 
 
-def confirmed(_lane: Lane, _key: EffectId, answer: str) -> tuple[Fact, ...]:
+def on_criteria_answer(_lane: Lane, _key: EffectId, answer: str) -> tuple[Fact, ...]:
     """What becomes of the answer whether these are the criteria: anything but yes has them written again."""
     if answer.lower() in {"yes", "y", "ok"}:
         return ()
@@ -113,18 +106,13 @@ def _plan_criteria(state: State, lane: Lane) -> Step:
     turn = kernel.ended_turn(state, lane)
     if isinstance(turn, Step):
         return turn
-    found = criteria(turn.claim.plan)
-    if found:
-        items = tuple(Item(c.id, c.text) for c in found)
-        return record(
-            ItemsSet(items, "planner"),
-            TurnSetAside(number, "planned", plural(len(items), "criterion", "criteria")),
-        )
-    request = " ".join(state.task.request.split())
-    return record(
-        ItemsSet((Item("AC-1", request),), "request"),
-        TurnSetAside(number, "planned", "no criteria in the planner's report"),
-    )
+    items = tuple(Item(c.id, c.text) for c in criteria(turn.claim.plan))
+    if items:
+        planned = plural(len(items), "criterion", "criteria")
+        return record(ItemsSet(items, "planner"), TurnSetAside(number, "planned", planned))
+    request = Item("AC-1", " ".join(state.task.request.split()))
+    nothing = "no criteria in the planner's report"
+    return record(ItemsSet((request,), "request"), TurnSetAside(number, "planned", nothing))
 
 
 def _leave(state: State, lane: Lane) -> Step:
@@ -174,7 +162,7 @@ def _rejected_for_good(state: State, lane: Lane) -> Step:
     return questions.put(state, lane, questions.work_rejected(state, lane, "QA"))
 
 
-def _skipped(_state: State, lane: Lane) -> Moved:
+def _skip(_state: State, lane: Lane) -> Moved:
     following = "SHIP" if lane.stage == "SHIP" else _following(lane)
     return Moved(following, lane.stage, "skipped by a person", forced=True)
 
@@ -184,7 +172,7 @@ WORKFLOW = Workflow(
     stages=ORDER,
     roles=("planner", *(s.role for s in STAGES.values())),
     next=next_step,
-    skipped=_skipped,
+    skipped=_skip,
     brief=brief,
     reopened=partial(reopen_at, "RED"),
     folds=FOLDS,
@@ -198,7 +186,7 @@ WORKFLOW = Workflow(
     covering="RED",
     closing="SHIP",
     takes_sessions=True,
-    objection=objection,
+    objection=tdd_gates.objection,
     percent=phase_percent,
     overall=overall_percent,
     demo=Demo(__package__, "docs/discount.md"),

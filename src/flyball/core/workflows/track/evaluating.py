@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from flyball.core.evaluation.catalogue import BUILT_IN, EvaluatorCard
 from flyball.core.evaluation.findings import EvaluatorResult, PassResult
 from flyball.core.evaluation.judging import JudgeSeat, TrackMatter, failed_seat, judged_passes
-from flyball.core.evaluation.verdict import TrackEvaluation, aggregate
-from flyball.core.evaluation.weighing import weigh_evaluator
+from flyball.core.evaluation.verdict import TrackEvaluation, aggregate, weigh_evaluator
 from flyball.core.loop import panel
 from flyball.core.loop.step import Step, perform, record
 from flyball.core.model.events import Moved

@@ -42,7 +42,7 @@ def with_completed(text: str, track: str, name: str, date: str, summary: str) ->
         return text
     if not _places(text, completed, track):
         values = {"track": track, "name": name, "date": date, "summary": summary}
-        text = tables.with_row(text, completed, tables.placed(completed.head, _TRACK_COLUMNS, values))
+        text = tables.with_row(text, completed, tables.in_column_order(completed.head, _TRACK_COLUMNS, values))
     active = _table(text, "active")
     gone = _places(text, active, track) if active is not None else []
     return "".join(line for place, line in enumerate(split_lines(text)) if place not in gone)
@@ -73,7 +73,7 @@ def with_decision(text: str, date: str, decision: str, source: str, documents: S
     values = {"date": date, "decision": decision, "source": source, "documents": told, "commit": commit}
     log = next((table for table in tables.tables(text) if "decision" in table.head), None)
     if log is not None:
-        wanted = tables.placed(log.head, _DECISION_COLUMNS, values)
+        wanted = tables.in_column_order(log.head, _DECISION_COLUMNS, values)
         there = (line.strip() for line in split_lines(text)[log.first : log.last])
         return text if tables.row(wanted, "") in there else tables.with_row(text, log, wanted)
     end = line_end(text)

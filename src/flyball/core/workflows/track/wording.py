@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from flyball.core.loop.workflow import Lines, Notes
 from flyball.core.model.batch_events import BatchSettled
 from flyball.core.model.events import Fact
-from flyball.core.text.quantities import listed, plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.core.workflows.track.facts import (
     BusinessSynced,
     TaskTicked,
@@ -21,7 +21,7 @@ from flyball.core.workflows.track.facts import (
 def _plan_line(fact: TrackPlanned) -> str:
     if not fact.problems:
         return f"plan.md, version {fact.version}, by the {fact.by}"
-    return f"plan.md has {plural(len(fact.problems), 'problem')}: {listed(fact.problems, 1)}"
+    return f"plan.md has {plural(len(fact.problems), 'problem')}: {first_few(fact.problems, 1)}"
 
 
 def _plan_evaluation_line(fact: TrackPlanEvaluated) -> str:

@@ -2,7 +2,7 @@
 
 A block is a header of YAML lines, fenced by `---`, and the body up to the next block. Either fence may be missing: a
 header without an opening begins at its `id:`, one without a closing ends where its lines stop looking like YAML. A block
-never swallows another: when in doubt a header is a block. What names an issue and is no block is found by `unread_issues`.
+never swallows another: when in doubt a header is a block. What names an issue and is no block is found by `unread`.
 Every place is an offset into the text as given, so that an edit can leave all other characters alone.
 """
 
@@ -106,7 +106,7 @@ class _BlockScanner:
             if after:
                 index = after
                 continue
-            header = self._header_at(index) or (None if code or line[:1] != "#" else self._headed(index))
+            header = self._header_at(index) or (None if code or line[:1] != "#" else self._header_below(index))
             if header is not None:
                 self._note_fences(header, code)
                 if code and self._next_filled(opening + 1) == header.begin:
@@ -148,7 +148,7 @@ class _BlockScanner:
             return None
         return self._extent(index, index, opened=False) if _names_issue(line) else None
 
-    def _headed(self, index: int) -> _Header | None:
+    def _header_below(self, index: int) -> _Header | None:
         """The header below a heading that only names its issue, and so belongs to it."""
         below = self._next_filled(index + 1)
         header = self._header_at(below) if below < len(self._lines) else None

@@ -1,175 +1,36 @@
-"""What a block says: its header, a mapping of YAML; the fields of that; the sections of its body; and the issue they make.
+"""What a block says: the fields of its header, the sections of its body, and the issue they make.
 
-Nothing is guessed from a value's looks (`no` stays `no`), and nothing is built by tags. Reading is lenient: each place where a block is not
-as asked is named, and a block that cannot be understood is skipped and reported.
+Reading is lenient: each place where a block is not as asked is named, and a block that cannot be understood is skipped and reported.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterator, Mapping
-from datetime import UTC, date, datetime
-from typing import Any
+from collections.abc import Iterator
 
 import msgspec
 
 from flyball.core.text.scrubbing import clean, scrub
 from flyball.core.workflows.backlog.issues.blocks import Block
+from flyball.core.workflows.backlog.issues.header import (
+    Fields,
+    Unreadable,
+    Value,
+    created_at,
+    quote_titles,
+    read_header,
+)
 from flyball.core.workflows.backlog.issues.words import PRIORITIES, REQUIRED, TYPES, id_faults, status_of
 from flyball.core.workflows.backlog.values import Deviation, Issue
 
-MAX_HEADER = 32 * 1024
-# PyYAML's time grows with the square of the depth.
-MAX_DEPTH = 32
-MAX_TEXT = 500
-MAX_ENTRIES = 200
 MAX_BODY = 40_000
-Value = str | list[Any] | dict[str, Any]
 
-_NOTHING = frozenset({"", "~", "null", "none", "n/a", "-"})
-_ID_LIKE = r"(?a)[A-Za-z][\w-]*@[\w-]+|[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-[0-9]+"
 _HEADING = r"#{1,6}[ \t]+(.*?)[ \t#:]*"
 _BULLET = r"[ \t]*(?:[-*+]|[0-9]{1,4}[.)])[ \t]+(?:\[[ xX~!-]\][ \t]+)?(\S.*)"
 _PATH = r"`([^`\s]+)`"
 _NESTED = re.compile(r"(?im)^(?:\s+|[ \t]*-\s+)[\"']?(id|status)[\"']?[ \t]*:")
 _ODD_INDENT = re.compile(r"(?m)^[ \t]*[^\S\x00-\x7f]+[\"']?[A-Za-z_][\w-]*[\"']?[ \t]*:")
 _KEYS = re.compile(r"^[\"']?([A-Za-z_][\w-]*)[\"']?[ \t]*:", re.ASCII | re.MULTILINE)
-_LISTS_IN_A_LINE = rf"(?:[-?][ \t]+){{{MAX_DEPTH}}}"
-_COLON = r"(?a)([A-Za-z_][\w-]*): +([^\s'\"\[{|>&*!%@`].*)"
-
-
-class Unreadable(msgspec.Struct, frozen=True):
-    """Why a header is no mapping; `line` counts from 0 within it."""
-
-    line: int
-    message: str
-
-
-def read_header(text: str) -> dict[str, Value] | Unreadable:
-    """The mapping in a header, or why there is none."""
-    import yaml  # noqa: PLC0415 - a Stop hook that reads no issue need not wait for it
-
-    if len(text) > MAX_HEADER:
-        return Unreadable(0, f"the header is longer than {MAX_HEADER // 1024} KiB")
-    spaced = "\n".join(_space_key(line) for line in text.split("\n"))
-    if _depth(spaced) > MAX_DEPTH or re.search(_LISTS_IN_A_LINE, spaced):
-        return Unreadable(0, "the header is nested too deeply")
-    # Both build nothing but texts, lists and mappings. The one in C is not in every build, and ends the process on deep nesting.
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    try:
-        found = yaml.load(spaced, Loader=loader)  # noqa: S506 - see above
-    except RecursionError:
-        return Unreadable(0, "the header is nested too deeply")
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        return Unreadable(mark.line if mark else 0, f"the header is not valid YAML: {error.problem}")
-    except yaml.YAMLError:
-        return Unreadable(0, "the header holds characters that YAML does not allow")
-    except ValueError:
-        return Unreadable(0, "the header is not valid YAML")
-    if not isinstance(found, dict):
-        return Unreadable(0, "the header is not a mapping of keys to values")
-    return {key: value for key, value in found.items() if isinstance(key, str)}
-
-
-def _space_key(line: str) -> str:
-    """A line with a space after its key, where a tab stands that YAML's readers do not agree on."""
-    return re.sub(r"\A([\"']?[A-Za-z_][\w-]*[\"']?[ \t]*:)[ \t]+", r"\1 ", line).rstrip("\t") if "\t" in line else line
-
-
-def quote_titles(text: str) -> str:
-    """The header with values that hold a bare `: ` put into quotes: what people and models most often get wrong."""
-    return "\n".join(_quote(_space_key(line)) for line in text.split("\n"))
-
-
-def _quote(line: str) -> str:
-    found = re.fullmatch(_COLON, line.rstrip())
-    if found is None or ": " not in found[2]:
-        return line
-    escaped = found[2].replace("'", "''")
-    return f"{found[1]}: '{escaped}'"
-
-
-def _depth(text: str) -> int:
-    """How deep brackets are nested, those in quotes included."""
-    steps = ((mark in "[{") - (mark in "]}") for mark in text if mark in "[]{}")
-    return max(itertools.accumulate(steps), default=0)
-
-
-def created_at(text: str) -> str:
-    """A date or time as ISO 8601 that sorts by age, in UTC; empty where it is neither."""
-    if not text:
-        return ""
-    try:
-        if len(text) == 10:
-            return date.fromisoformat(text).isoformat()
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return ""
-    try:
-        aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except OverflowError:
-        return ""
-    return aware.replace(tzinfo=None).isoformat() + "Z"
-
-
-class Fields:
-    """A header's values; `strange` collects the names of those that are of another shape than they should be."""
-
-    def __init__(self, mapping: Mapping[str, Any]) -> None:
-        self._values = {name.lower().replace("-", "_"): value for name, value in mapping.items()}
-        self.strange: list[str] = []
-
-    def text(self, name: str) -> str:
-        value = self._values.get(name)
-        if value is None:
-            return ""
-        if not isinstance(value, str):
-            self._note(name)
-            return ""
-        shown = _shown(value)
-        return "" if shown.lower() in _NOTHING else shown
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        value = self._values.get(name)
-        return () if value is None else tuple(dict.fromkeys(self._listed(name, value)))
-
-    def blocked_by(self) -> tuple[str, ...]:
-        related = self._values.get("related")
-        inner = related.get("blocked_by", "") if isinstance(related, dict) else ""
-        return (*self.texts("blocked_by"), *self.texts("depends_on"), *self._listed("related", inner))
-
-    def requires(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Environments an issue requires, and ids of issues, for some write those under the same name."""
-        all_of_them = self.texts("requires")
-        ids = tuple(each for each in all_of_them if re.fullmatch(_ID_LIKE, each))
-        return tuple(each.lower() for each in all_of_them if each not in ids), ids
-
-    def _listed(self, name: str, value: object) -> Iterator[str]:
-        """Entries of a list, or the parts of a text with commas; a single pair in a list is its `key: value`."""
-        entries = value if isinstance(value, list) else [value]
-        parts = value.split(",") if isinstance(value, str) else entries[:MAX_ENTRIES]
-        for part in parts:
-            entry = part
-            if isinstance(part, dict) and len(part) == 1:
-                ((key, inner),) = part.items()
-                entry = f"{key}: {inner}" if isinstance(inner, str) else None
-            if not isinstance(entry, str):
-                self._note(name)
-                continue
-            shown = _shown(entry)
-            if shown.lower() not in _NOTHING:
-                yield shown
-
-    def _note(self, name: str) -> None:
-        if name not in self.strange:
-            self.strange.append(name)
-
-
-def _shown(value: str) -> str:
-    """A value in one line."""
-    return " ".join(clean(value, MAX_TEXT).split())
 
 
 class Sections:
@@ -244,26 +105,26 @@ class _BlockReader:
     def read(self) -> ReadBlock:
         mapping = Unreadable(0, self._block.fault) if self._block.fault else self._mapping()
         if isinstance(mapping, Unreadable):
-            return self._skipped(mapping.line, mapping.message)
+            return self._skip(mapping.line, mapping.message)
         if (odd := _ODD_INDENT.search(self._header)) is not None:
             line = self._header.count("\n", 0, odd.start())
-            return self._skipped(line, "a line begins with a space that YAML does not know")
+            return self._skip(line, "a line begins with a space that YAML does not know")
         if {found[1].lower() for found in _NESTED.finditer(self._header)} == {"id", "status"}:
-            return self._skipped(0, "it holds the header of another issue; give each a block of its own")
+            return self._skip(0, "it holds the header of another issue; give each a block of its own")
         fields = Fields(mapping)
-        if len({status_of(value) or value for value in self._stated()}) > 1:
-            return self._skipped(self._offset("status", -1), "it gives more than one status; keep the one that holds")
+        if len({status_of(value) or value for value in self._statuses()}) > 1:
+            return self._skip(self._offset("status", -1), "it gives more than one status; keep the one that holds")
         fields.text("status")
         if "status" in fields.strange:
-            return self._skipped(self._offset("status", 0), "its status is not text")
+            return self._skip(self._offset("status", 0), "its status is not text")
         id = fields.text("id")
         if not id:
-            return self._skipped(0, "it has no id")
-        issue = self._made(id, fields)
+            return self._skip(0, "it has no id")
+        issue = self._issue(id, fields)
         self._check(issue, fields)
         return ReadBlock(self._block, issue)
 
-    def _skipped(self, line: int, message: str) -> ReadBlock:
+    def _skip(self, line: int, message: str) -> ReadBlock:
         self._note(line, f"block skipped: {message}")
         return ReadBlock(self._block, None, self.deviations[-1])
 
@@ -277,13 +138,13 @@ class _BlockReader:
         self._note(mapping.line, "a value with a colon in it is not in quotes")
         return mended
 
-    def _stated(self) -> Iterator[str]:
+    def _statuses(self) -> Iterator[str]:
         """Every value the header gives its status, also those that YAML would drop for a later one."""
         for place in self._places.get("status", ()):
             line = self._header[place:].split("\n", 1)[0]
             yield line.partition(":")[2].partition(" #")[0].strip(" \t\"'")
 
-    def _made(self, id: str, fields: Fields) -> Issue:
+    def _issue(self, id: str, fields: Fields) -> Issue:
         stated, created = fields.text("status"), fields.text("created")
         sections = Sections(clean(self._body, MAX_BODY))
         environments, awaited = fields.requires()
@@ -331,9 +192,8 @@ class _BlockReader:
         self._check_body(issue)
 
     def _check_body(self, issue: Issue) -> None:
-        lacking = [
-            n for n, value in (("Problem", issue.problem), ("Acceptance Criteria", issue.acceptance)) if not value
-        ]
+        sections = {"Problem": issue.problem, "Acceptance Criteria": issue.acceptance}
+        lacking = [name for name, value in sections.items() if not value]
         if lacking:
             self._note_at(issue.line, f"{issue.id} has no section {' and none '.join(lacking)}")
         if len(self._body) > MAX_BODY:

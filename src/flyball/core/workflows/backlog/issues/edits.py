@@ -81,7 +81,8 @@ def with_field(text: str, id: str, name: str, value: str) -> str:
     places = list(_field(name).finditer(header))
     if places:
         start, end = places[-1].span(1)
-        new = header[:start] + f" {value}{_comment(places[-1][1])}" + header[end:]
+        remark = re.fullmatch(r"[^\r\n#]*?([ \t]+#[^\r\n]*)", places[-1][1])
+        new = header[:start] + f" {value}{remark[1] if remark else ''}" + header[end:]
     else:
         eol = line_end(text)
         gap = "" if re.search(LINE_END, header[-1:]) else eol
@@ -90,7 +91,6 @@ def with_field(text: str, id: str, name: str, value: str) -> str:
 
 
 def without_field(text: str, id: str, name: str) -> str:
-    """The text without one field of an issue's header."""
     block = _find(text, id).block
     header = block.header(text)
     return text[: block.header_start] + _field(name).sub("", header) + text[block.header_end :]
@@ -150,12 +150,6 @@ def _field(name: str) -> re.Pattern[str]:
     """A field of a header with the lines its value goes on in, up to and with its line end; its value is the group."""
     value = r"([^\r\n]*(?:(?:\r\n|\n|\r)[ \t]+\S[^\r\n]*)*)"
     return re.compile(rf"(?:\A|(?<=[\r\n]))[\"']?{re.escape(name)}[\"']?[ \t]*:{value}(?:\r\n|\n|\r|\Z)", re.IGNORECASE)
-
-
-def _comment(value: str) -> str:
-    """The remark at the end of a field's line, with the space before it."""
-    found = re.fullmatch(r"[^\r\n#]*?([ \t]+#[^\r\n]*)", value)
-    return found[1] if found else ""
 
 
 def new_id(kind: str, taken: Iterable[str], mark: str) -> str:
@@ -268,7 +262,6 @@ def records(history: str, id: str) -> list[str]:
 
 
 def is_reverted(block: str) -> bool:
-    """Whether a block is a `reverted` row."""
     return any(issue.stated == REVERTED for issue in read_issues(block, HISTORY).issues)
 
 

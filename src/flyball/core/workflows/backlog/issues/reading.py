@@ -13,16 +13,9 @@ import msgspec
 
 from flyball.core.text.scrubbing import clean
 from flyball.core.workflows.backlog.issues.blocks import Block, scan
-from flyball.core.workflows.backlog.issues.contents import (
-    ReadBlock,
-    read_block,
-)
+from flyball.core.workflows.backlog.issues.contents import ReadBlock, read_block
 from flyball.core.workflows.backlog.issues.unread import find_unread, trim
-from flyball.core.workflows.backlog.issues.words import (
-    KnownIssues,
-    is_history,
-    number_of,
-)
+from flyball.core.workflows.backlog.issues.words import KnownIssues, is_history, number_of
 from flyball.core.workflows.backlog.values import HISTORY, ISSUE_FILES, Backlog, Deviation, Issue
 
 _ID = r"[A-Za-z]\w*(?:-\w+)*(?:-[0-9]+|@\w+)"
@@ -31,8 +24,6 @@ REVERTED = "reverted"
 
 
 class ReadFile(msgspec.Struct, frozen=True):
-    """An issue file as read."""
-
     file: str
     text: str
     blocks: tuple[ReadBlock, ...]

@@ -19,9 +19,9 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.text.lines import LINE
 from flyball.core.workflows.backlog.issues import words
 from flyball.core.workflows.backlog.issues.blocks import SECTIONS, Block
+from flyball.core.workflows.backlog.issues.outer_lines import RULE, indent, outer_lines, row_cells
 from flyball.core.workflows.backlog.values import FINAL, Status
 
 _HINT = re.compile(r"(?i)\bid\b|\bstat(?:us|e)\b|\w-[0-9]|\w@\w|\|")
@@ -39,7 +39,6 @@ _OPEN_WORD = re.compile(
 _MARKER = re.compile(r"[ \t>]*(`{3,}|~{3,})|[ \t]*-{3,}[ \t]*$|.*-->")
 _DASH = re.compile(r"[ \t]*-[ \t]+(?=\S)")
 _OPENER = re.compile(r"[ \t>-]*(?:\+{3,}|[\w\"' -]+:|[\[{]+)[ \t]*")
-_RULE = re.compile(r"[ \t]*-{3,}[ \t]*")
 _ID_COLUMN = frozenset({"id", "issue", "issue id", "ticket", "key", "#"})
 _LONGEST_ITEM = 60
 _NEAR = 4
@@ -72,20 +71,6 @@ def trim(text: str, block: Block, unread: Sequence[Unread]) -> Block:
     return replace(own, start=block.header_start) if shared else own
 
 
-class _OuterLine(msgspec.Struct, frozen=True):
-    """A line outside all headers: its place, its text, its block if it is in a body, and where its fence or comment begins.
-
-    `apart` is what stands in no body, or below a rule in one.
-    """
-
-    start: int
-    number: int
-    text: str
-    own: str | None = None
-    shell: int | None = None
-    apart: bool = True
-
-
 class _Account:
     """One pass over the lines of a file that are in no header."""
 
@@ -94,7 +79,7 @@ class _Account:
     ) -> None:
         self._known = known
         self._mentions = mentions
-        self._lines = _outside(words.plain(text), blocks, ids)
+        self._lines = outer_lines(words.plain(text), blocks, ids)
 
     def unread(self) -> list[Unread]:
         found: list[Unread] = []
@@ -102,25 +87,22 @@ class _Account:
         for index, line in enumerate(self._lines):
             if index < covered or not _HINT.search(words.bare(line.text)):
                 continue
-            what, covered = self._asked(index)
+            what, covered = self._examine(index)
             if what:
                 first = self._lines[self._beginning(index)]
                 message = f"{what} is not read as an issue, and does not say that it is finished; write it as a block"
                 found.append(Unread(first.start, line.number, message))
         return found
 
-    def _asked(self, index: int) -> tuple[str, int]:
+    def _examine(self, index: int) -> tuple[str, int]:
         """What stands in a line that is not accounted for, or nothing; and the line to go on with."""
         line = self._lines[index]
-        names = [
-            name
-            for name in words.names_in(line.text, self._known)
-            if name not in (line.own, words.number_of(line.own or ""))
-        ]
+        named = words.names_in(line.text, self._known)
+        names = [name for name in named if name not in (line.own, words.number_of(line.own or ""))]
         unknown = [name for name in names if name not in self._known.ids]
         heading = _HEADING.fullmatch(line.text)
         key = _ID_KEY.search(line.text) if not heading and (names or self._may_be_field(index)) else None
-        if key and (names or not words.names_in(line.text, self._known)):
+        if key and (names or not named):
             end = self._reach(index, _LONGEST_ITEM, key=True)
             value = re.split(r"[,|\s]", key[1], maxsplit=1)[0]
             return ("" if words.is_placeholder(value) else self._definition(index, end, names, key[1])), end
@@ -131,16 +113,13 @@ class _Account:
         if heading and said:
             return ("" if words.is_final(said) else f"the heading that names {names[0]}"), end
         if heading:
-            return (
-                f"the heading that names {unknown[0]}"
-                if unknown and not words.says_final(line.text, unknown[0])
-                else ""
-            ), end
+            over = not unknown or words.says_final(line.text, unknown[0])
+            return ("" if over else f"the heading that names {unknown[0]}"), end
         return (self._mention(index, unknown, said) if unknown else ""), end
 
     def _may_be_field(self, index: int) -> bool:
         """Whether a line without an id can be a key and its value: any but a row that is the head of a table."""
-        width = len(_cells(self._lines[index].text))
+        width = len(row_cells(self._lines[index].text))
         below = self._lines[index + 1].text if index + 1 < len(self._lines) else ""
         return not width or (width == 2 and not re.fullmatch(r"[ \t>|:-]+", below))
 
@@ -148,11 +127,8 @@ class _Account:
         """A header of an issue that is no block: in a list, in braces, in a fence, with other spaces."""
         line, said = self._lines[index], self._statuses(self._item(index), end)
         titled = any(_TITLE_KEY.search(each.text) for each in self._lines[self._item(index) : end])
-        if (
-            line.own is not None
-            and not names
-            and not any(status in ("proposed", "in-progress", "blocked") for status in said)
-        ):
+        unfinished = any(status in ("proposed", "in-progress", "blocked") for status in said)
+        if line.own is not None and not names and not unfinished:
             return ""
         if not said and not titled:
             unknown = [name for name in names if name not in self._known.ids]
@@ -165,7 +141,7 @@ class _Account:
         line = self._lines[index]
         box = _BOX.fullmatch(line.text)
         unticked = box is not None and (box[1] or "").strip() not in ("x", "X")
-        row = _cells(line.text)
+        row = row_cells(line.text)
         stated = [*said, *(status for cell in row if (status := words.status_of(cell)))]
         if not unticked and (words.is_final(stated) or (not stated and self._is_over(index, unknown[0]))):
             return ""
@@ -180,21 +156,17 @@ class _Account:
     def _nameless(self, index: int) -> str:
         """A status under a heading, or a row of a table of issues, that names its issue in words of its own."""
         line = self._lines[index]
-        cells = _cells(line.text)
+        cells = row_cells(line.text)
         if cells:
-            columns = _cells(self._lines[self._table(index)].text)
+            columns = row_cells(self._lines[self._table(index)].text)
             stated = [status for cell in cells if (status := words.status_of(cell))]
             issues = any(column.casefold() in _ID_COLUMN for column in columns)
             return f"the table row {cells[0][:40]!r}" if issues and stated and not words.is_final(stated) else ""
         found = _STATUS_LINE.search(line.text)
         said = words.status_in(found[1]) if found else None
-        if (
-            found is None
-            or said is None
-            or said in FINAL
-            or words.is_enumeration(found[1])
-            or self._is_named_below(index)
-        ):
+        if found is None or said is None or said in FINAL:
+            return ""
+        if words.is_enumeration(found[1]) or self._is_named_below(index):
             return ""
         above = self._heading_above(index)
         title = _HEADING.fullmatch(self._lines[above].text) if above is not None else None
@@ -231,29 +203,28 @@ class _Account:
         What begins with a key goes on to its title too, and never leaves its fence.
         """
         first, end = self._lines[index], index + 1
-        row, heading = bool(_cells(first.text)), _HEADING.fullmatch(first.text)
+        row, heading = bool(row_cells(first.text)), _HEADING.fullmatch(first.text)
         stops = (_HEADING, _BOX) if not key else (_HEADING, _BOX, _MARKER)
         for later in range(index + 1, min(index + _LONGEST_ITEM, len(self._lines))):
             line = self._lines[later]
-            near = later - index <= limit or (_indent(line.text) > _indent(first.text) and not heading)
+            near = later - index <= limit or (indent(line.text) > indent(first.text) and not heading)
             apart = line.own != first.own or (key and line.shell != first.shell)
-            other = bool(_cells(line.text)) != (row and key) or any(stop.match(line.text) for stop in stops)
+            other = bool(row_cells(line.text)) != (row and key) or any(stop.match(line.text) for stop in stops)
             named = words.names_in(line.text, self._known) and not _FIELD.match(line.text)
             if not near or apart or other or named or _ID_KEY.search(line.text):
                 break
-            if (key and self._is_sibling(index, later)) or (
-                words.gives_status(line.text) and self._is_named_below(later)
-            ):
+            stated = words.gives_status(line.text)
+            if (key and self._is_sibling(index, later)) or (stated and self._is_named_below(later)):
                 break
-            end = later + 1 if words.gives_status(line.text) or (key and _TITLE_KEY.search(line.text)) else end
+            end = later + 1 if stated or (key and _TITLE_KEY.search(line.text)) else end
         return end
 
     def _item(self, index: int) -> int:
         """Where an item begins whose id is not its first key: the dash or brace above, over keys of the same indent."""
-        deep, above = _indent(self._lines[index].text), index - 1
+        deep, above = indent(self._lines[index].text), index - 1
         while deep and above >= 0 and self._lines[above].own == self._lines[index].own:
             text = self._lines[above].text
-            if _indent(text) < deep:
+            if indent(text) < deep:
                 return above if (dash := _DASH.match(text)) and dash.end() == deep else above + 1
             if not text.strip() or _ID_KEY.search(text):
                 break
@@ -269,13 +240,13 @@ class _Account:
     def _is_sibling(self, index: int, later: int) -> bool:
         """Whether a line begins the next item of the list that the item of another stands in."""
         first, text = self._lines[index].text, self._lines[later].text
-        deep = _indent(first)
-        inner = later > index + 1 and _indent(self._lines[index + 1].text) > deep
+        deep = indent(first)
+        inner = later > index + 1 and indent(self._lines[index + 1].text) > deep
         dash = _DASH.match(text) is not None
-        return dash and (_indent(text) < deep or (inner and _indent(text) == deep and _DASH.match(first) is not None))
+        return dash and (indent(text) < deep or (inner and indent(text) == deep and _DASH.match(first) is not None))
 
     def _table(self, index: int) -> int:
-        while index and _cells(self._lines[index - 1].text) and self._lines[index - 1].own == self._lines[index].own:
+        while index and row_cells(self._lines[index - 1].text) and self._lines[index - 1].own == self._lines[index].own:
             index -= 1
         return index
 
@@ -284,7 +255,7 @@ class _Account:
         line = self._lines[index]
         if line.shell is not None:
             index = line.shell
-        elif _cells(line.text):
+        elif row_cells(line.text):
             index = self._table(index)
         elif _ID_KEY.search(line.text):
             index = self._item(index)
@@ -296,43 +267,5 @@ class _Account:
         above = index - 1
         while above >= 0 and self._lines[above].own == line.own and not self._lines[above].text.strip():
             above -= 1
-        ruled = above >= 0 and self._lines[above].own == line.own and _RULE.fullmatch(self._lines[above].text)
+        ruled = above >= 0 and self._lines[above].own == line.own and RULE.fullmatch(self._lines[above].text)
         return above if ruled else index
-
-
-def _outside(text: str, blocks: Sequence[Block], ids: Sequence[str]) -> list[_OuterLine]:
-    """The lines that are in no header, each with the id of the block in whose body it stands."""
-    lines: list[_OuterLine] = []
-    bodies = iter([*zip(blocks, ids, strict=True), (None, "")])
-    block, id = next(bodies)
-    opened, shell, ruled = "", None, False
-    for number, match in enumerate(LINE.finditer(text), start=1):
-        while block is not None and match.start() >= block.end:
-            block, id = next(bodies)
-            opened, shell = "", None
-        if block is not None and block.start <= match.start() < block.body_start:
-            opened, shell, ruled = "", None, False
-            continue
-        own = id if block is not None and match.start() >= block.body_start else None
-        closes = bool(opened) and (opened in match[1] if opened == "-->" else match[1].strip(" \t>").startswith(opened))
-        if not opened and (marker := re.match(r"[ \t>]*(?:[-*+][ \t]+)?(`{3,}|~{3,}|<!--)", match[1])):
-            comment = marker[1] == "<!--"
-            opened = ("" if "-->" in match[1] else "-->") if comment else marker[1]
-            shell = len(lines) if opened else None
-        ruled = ruled or (not opened and _RULE.fullmatch(match[1]) is not None)
-        lines.append(_OuterLine(match.start(), number, match[1], own, shell, own is None or ruled))
-        if closes:
-            opened, shell = "", None
-    return lines
-
-
-def _cells(line: str) -> list[str]:
-    """The cells of a table's row; none where a line is no row."""
-    row = line.strip(" \t>")
-    if not row.startswith("|") and row.count("|") < 2:
-        return []
-    return [cell.strip(" \t*_`") for cell in row.strip("|").split("|")]
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" \t"))

@@ -198,7 +198,9 @@ def status_in(value: str) -> Status | None:
         return None
     status = status_of(word[1]) or status_of(re.split(r"[ _-]", word[1])[0])
     own = _FIELD_END.split(value, maxsplit=1)[0]
-    return "blocked" if status in FINAL and (_DOUBT.search(_unworded(own)) or _UNTICKED.search(own)) else status
+    # The first word of `won't fix` denies nothing here.
+    doubted = _DOUBT.search(re.sub(r"(?i)\bwon['\u2019]?t\b", "", own)) or _UNTICKED.search(own)
+    return "blocked" if status in FINAL and doubted else status
 
 
 def statuses_in(line: str) -> list[Status | None]:
@@ -238,8 +240,3 @@ def says_final(line: str, name: str) -> bool:
 def is_final_heading(title: str) -> bool:
     """Whether all that stands under a heading is said to be finished."""
     return _FINAL_HEADING.fullmatch(title) is not None
-
-
-def _unworded(value: str) -> str:
-    """A value without `won't fix`, whose first word denies nothing here."""
-    return re.sub(r"(?i)\bwon['\u2019]?t\b", "", value)
