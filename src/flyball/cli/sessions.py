@@ -95,7 +95,7 @@ def reopen(here: Path, words: str, feedback: str, flags: RunFlags, seat: Seat) -
     task = chosen(site, words)
     if not feedback.strip():
         raise NothingAsked(f'Say what is to be done: flyball reopen {task} "…"')
-    state = site.dossier(task).state
+    state = site.view(task).state
     if works_on_issues(state.task.workflow):
         require_constitution(site.repository.root / folder(state))
     put_back = made_ready(site, task)
@@ -107,14 +107,14 @@ def reopen(here: Path, words: str, feedback: str, flags: RunFlags, seat: Seat) -
 
 def drive(site: Site, task: TaskId, *said: Fact, attended: bool, seat: Seat) -> int:
     """Run the controller with a screen and, where somebody is there, a person to ask."""
-    chronicle = site.dossier(task).chronicle
+    history = site.view(task).history
     leaving = Leaving(site, task, seat)
     terminal = is_shown_to_person() and not seat.detach
     as_json = seat.as_json and not seat.detach
     with (
         notifier_of(site.repository.root, site.home, task, hold(site.repository.root, site.home)) as notifier,
         telemetry_of(site.repository.root, site.home) as telemetry,
-        screen(chronicle, as_json=as_json, terminal=terminal, controls=controls(site, task, seat, leaving)) as shown,
+        screen(history, as_json=as_json, terminal=terminal, controls=controls(site, task, seat, leaving)) as shown,
     ):
         controller = Controller(
             site,
@@ -134,7 +134,7 @@ def drive(site: Site, task: TaskId, *said: Fact, attended: bool, seat: Seat) -> 
 
 
 def _taken_up(site: Site, task: TaskId, flags: RunFlags, seat: Seat) -> int:
-    state = site.dossier(task).state
+    state = site.view(task).state
     over = finished(state)
     if over is not None and not any(word.word == "reopen" for word in site.journal.pending(task)):
         catch_up(site, state)
@@ -172,7 +172,7 @@ def _can_go_on(site: Site, state: State, said: tuple[Fact, ...], *, attended: bo
 def _left_alone(site: Site, state: State, *, as_json: bool) -> int:
     """The end of a command that had nothing to run; its status is a program's last line all the same."""
     if as_json:
-        put_json(status(state, site.dossier(state.task.id).chronicle))
+        put_json(status(state, site.view(state.task.id).history))
     return exit_code(state)
 
 

@@ -31,7 +31,7 @@ class Site(msgspec.Struct, frozen=True):
     repository: Repository
     home: RepositoryHome
     journal: SqliteJournal
-    dossiers: dict[TaskId, TaskView] = {}
+    views: dict[TaskId, TaskView] = {}
 
     @classmethod
     def find(cls, start: Path) -> Site:
@@ -65,21 +65,21 @@ class Site(msgspec.Struct, frozen=True):
 
     def state(self, task: TaskId) -> State:
         """What is known of a task."""
-        if task in self.dossiers:
-            return self.dossier(task).state
+        if task in self.views:
+            return self.view(task).state
         state = fold(self.journal.read(task))
         if state is None:
             raise _nameless(task)
         return state
 
-    def dossier(self, task: TaskId) -> TaskView:
+    def view(self, task: TaskId) -> TaskView:
         """What is known of a task and how it came about; from then on only what is added is read."""
         # One that cannot be read to the end is out of step, and is not kept.
-        dossier = self.dossiers.pop(task, None) or TaskView()
-        if not dossier.look(self.journal, task):
+        view = self.views.pop(task, None) or TaskView()
+        if not view.look(self.journal, task):
             raise _nameless(task)
-        self.dossiers[task] = dossier
-        return dossier
+        self.views[task] = view
+        return view
 
 
 def _nameless(task: TaskId) -> NoSuchTask:

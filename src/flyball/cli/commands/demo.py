@@ -210,18 +210,18 @@ def _seen(site: Site, task: TaskId, *, keep: bool, open_: bool = False) -> Itera
     from flyball.core.workflows.registry import workflow_of
     from flyball.projections.views.report import report
 
-    dossier = site.dossier(task)
-    state, chronicle = dossier.state, dossier.chronicle
-    made = report(state, chronicle)
+    view = site.view(task)
+    state, history = view.state, view.history
+    made = report(state, history)
     conditions = {found.stage: found.condition for found in made.verifications}
     yield ""
     yield "What you saw"
     story = workflow_of(state.task).story
     facts = (event.fact for event in site.journal.read(task))
-    for sentence in story(facts) if story else _judged(chronicle, conditions):
+    for sentence in story(facts) if story else _judged(history, conditions):
         yield from _wrapped(sentence)
     counted = (plural(made.iterations, "iteration"), plural(made.total.turns, "turn"))
-    yield from _wrapped(", ".join((*counted, plural(len(chronicle.checkpoints), "checkpoint"))))
+    yield from _wrapped(", ".join((*counted, plural(len(history.checkpoints), "checkpoint"))))
     yield ""
     yield f"The branch {made.branch}"
     yield from (f"  {line}" for line in _log(site, made.branch))
@@ -229,8 +229,8 @@ def _seen(site: Site, task: TaskId, *, keep: bool, open_: bool = False) -> Itera
     yield from _left(site, task, keep=keep, open_=open_)
 
 
-def _judged(chronicle: TaskHistory, conditions: Mapping[str, str]) -> Iterator[str]:
-    for judged in chronicle.judgements:
+def _judged(history: TaskHistory, conditions: Mapping[str, str]) -> Iterator[str]:
+    for judged in history.judgements:
         yield f"{judged.stage} {judged.iteration}: {_told(judged, conditions)}"
 
 

@@ -45,14 +45,14 @@ def report(
     with exit_on_refusal():
         site = Site.find(Path.cwd())
         found = chosen(site, task)
-        dossier = site.dossier(found)
+        view = site.view(found)
         if open_:
             _open(site, found, _html(site, found))
             return
         if format is Format.HTML and not as_json:
             put(_html(site, found).rstrip("\n"))
             return
-        made = projection.report(dossier.state, dossier.chronicle)
+        made = projection.report(view.state, view.history)
         if as_json or format is Format.JSON:
             put_json(made)
         else:

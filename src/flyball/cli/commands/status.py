@@ -50,10 +50,10 @@ def status(
         if block:
             put(current_block(site.state(found)).rstrip("\n"))
             return
-        dossier = site.dossier(found)
+        view = site.view(found)
         said = waiting(site, found)
-        state, seen = dossier.state, look_around(site, dossier.state)
-        shown = projection.status(state, dossier.chronicle, said, seen=seen)
+        state, seen = view.state, look_around(site, view.state)
+        shown = projection.status(state, view.history, said, seen=seen)
         if as_json:
             put_json(shown)
             return

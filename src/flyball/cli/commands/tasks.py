@@ -69,8 +69,8 @@ def _row(site: Site, task: TaskId) -> dict[str, object]:
     from flyball.wiring.tasks.inbox import waiting
     from flyball.wiring.tasks.surroundings import look_around
 
-    dossier = site.dossier(task)
-    shown = status(dossier.state, dossier.chronicle, waiting(site, task), seen=look_around(site, dossier.state))
+    view = site.view(task)
+    shown = status(view.state, view.history, waiting(site, task), seen=look_around(site, view.state))
     return {
         "task": task,
         "workflow": shown.workflow,
@@ -81,7 +81,7 @@ def _row(site: Site, task: TaskId) -> dict[str, object]:
         "branch": shown.branch,
         "merged_into": shown.merged_into,
         "usage": shown.usage,
-        "disk_bytes": space(site, dossier.state.task),
+        "disk_bytes": space(site, view.state.task),
         "started_at": shown.started_at,
         "updated_at": shown.updated_at,
     }

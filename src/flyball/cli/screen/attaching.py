@@ -23,14 +23,14 @@ POLL_S = 0.3
 
 def attach(site: Site, task: TaskId) -> State:
     """Show a task as `run` shows it, until it stops, its controller is gone, or the person has seen enough."""
-    view = site.dossier(task)
+    view = site.view(task)
     left: list[bool] = []
 
     def pause(wanted: bool) -> None:
         site.journal.post(task, "pause" if wanted else "resume", at=system_clock.now())
 
     controls = Controls(pause, lambda: left.append(True))
-    with screen(view.chronicle, as_json=False, terminal=sys.stdout.isatty(), controls=controls) as shown:
+    with screen(view.history, as_json=False, terminal=sys.stdout.isatty(), controls=controls) as shown:
         state = _follow(site, task, shown, left)
         if not left:
             shown.closing(state)
@@ -41,7 +41,7 @@ def attach(site: Site, task: TaskId) -> State:
 
 def _follow(site: Site, task: TaskId, shown: Screen, left: list[bool]) -> State:
     """The last fact at once, then each as it comes."""
-    view = site.dossier(task)
+    view = site.view(task)
     state = view.state
     for event in site.journal.read(task, max(0, state.seq - 1)):
         shown.listener(event, state)
@@ -49,7 +49,7 @@ def _follow(site: Site, task: TaskId, shown: Screen, left: list[bool]) -> State:
         held = controller_of(site, task) is not None
         for event in site.journal.read(task, state.seq):
             state = evolve(state, event)
-            view.heard(event, state)
+            view.take_in(event, state)
             shown.listener(event, state)
         if not held:
             break

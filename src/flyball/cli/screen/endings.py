@@ -8,14 +8,14 @@ from flyball.projections.views.banner import banner
 from flyball.projections.views.standing import next_command
 
 
-def ending(state: State, chronicle: TaskHistory) -> str:
+def ending(state: State, history: TaskHistory) -> str:
     """The last words; empty for a task that has not stopped."""
     stopped = state.stopped
     if stopped is None:
         return ""
     asked = state.questions.get(stopped.question) if stopped.question else None
     if asked is not None and asked.question.name == "breaker":
-        return banner(state, chronicle).rstrip("\n")
+        return banner(state, history).rstrip("\n")
     parts = [f"  {text}" for text in stopped.evidence[:12]]
     if stopped.kind == "interrupted":
         parts.append(f"resume with `{next_command(state)}`")

@@ -57,13 +57,13 @@ class LiveScreen:
 
     def __init__(
         self,
-        chronicle: TaskHistory,
+        history: TaskHistory,
         console: Console | None = None,
         *,
         controls: Controls | None = None,
         keyboard: int | None = None,
     ) -> None:
-        self._chronicle = chronicle
+        self._history = history
         self._console = console or Console(highlight=False, markup=False, emoji=False)
         self._controls = controls or Controls()
         self._painter = Painter(self._console, self._picture, _in_foreground)
@@ -123,7 +123,7 @@ class LiveScreen:
         if state.stopped is None:
             return
         width = size_of(self._console).width
-        said = ending(state, self._chronicle)
+        said = ending(state, self._history)
         style = _ENDS.get(state.stopped.kind, "bold yellow")
         counted = f"{plural(state.iterations, 'iteration')}, {plural(state.turns, 'turn')}, {duration(state.elapsed.total_seconds())}"
         self._print(*(Text(each) for each in said.splitlines()))
@@ -144,7 +144,7 @@ class LiveScreen:
             self._painter.start()
 
     def _see(self, event: Event, state: State) -> None:
-        chronicle, fact = self._chronicle, event.fact
+        history, fact = self._history, event.fact
         if isinstance(fact, Ended) and isinstance(fact.outcome, Measured):
             self._failing = fact.outcome.measurement.failing
         if isinstance(fact, LaneClosed | Begun):
@@ -152,8 +152,8 @@ class LiveScreen:
         if isinstance(fact, PersonSpoke):
             self._pausing = None
             self._note = ""
-        evidence = reason(state, chronicle) if chronicle.judgements else ""
-        self._view = View(state, chronicle.measured, health(state, chronicle), evidence, self._failing)
+        evidence = reason(state, history) if history.judgements else ""
+        self._view = View(state, history.measured, health(state, history), evidence, self._failing)
 
     def _print(self, *lines: Text) -> None:
         if self._asking:
@@ -217,7 +217,7 @@ class LiveScreen:
                 self._note = f"this run cannot be left: {error.strerror}: {error.filename}"
                 self._painter.start()
                 return
-            self._left = PlainScreen(self._chronicle)
+            self._left = PlainScreen(self._history)
             if self._keys is not None:
                 self._keys.end()
 

@@ -24,8 +24,8 @@ from flyball.projections.views.status import status
 class PlainScreen:
     """One line for each event worth telling; an output that takes nothing more does not end the work."""
 
-    def __init__(self, chronicle: TaskHistory) -> None:
-        self._chronicle = chronicle
+    def __init__(self, history: TaskHistory) -> None:
+        self._history = history
         self._gone = sys.stdout is None
 
     def __enter__(self) -> Self:
@@ -46,7 +46,7 @@ class PlainScreen:
 
     def closing(self, state: State) -> None:
         """The banner of a breaker is a format that programs read, and stays as it is; other last words have their time, too."""
-        said = ending(state, self._chronicle)
+        said = ending(state, self._history)
         if said.startswith(BEGIN):
             self.write(said)
             return
@@ -80,4 +80,4 @@ class JsonScreen(PlainScreen):
         """Programs read facts alone."""
 
     def closing(self, state: State) -> None:
-        self.write(msgspec.json.encode(status(state, self._chronicle)).decode())
+        self.write(msgspec.json.encode(status(state, self._history)).decode())

@@ -27,14 +27,14 @@ class Screen(Protocol):
     def suspended(self) -> AbstractContextManager[None]: ...
 
 
-def screen(chronicle: TaskHistory, *, as_json: bool, terminal: bool, controls: Controls | None = None) -> Screen:
-    """The screen that fits; the chronicle is kept by whoever keeps the task, and knows of an event before its screen does."""
+def screen(history: TaskHistory, *, as_json: bool, terminal: bool, controls: Controls | None = None) -> Screen:
+    """The screen that fits; the history is kept by whoever keeps the task, and knows of an event before its screen does."""
     if as_json:
-        return JsonScreen(chronicle)
+        return JsonScreen(history)
     if terminal:
         from flyball.cli.screen.live import LiveScreen, usable
 
         if usable():
             keyboard = sys.stdin.fileno() if controls is not None and sys.stdin.isatty() else None
-            return LiveScreen(chronicle, controls=controls, keyboard=keyboard)
-    return PlainScreen(chronicle)
+            return LiveScreen(history, controls=controls, keyboard=keyboard)
+    return PlainScreen(history)

@@ -90,8 +90,8 @@ class SiteDesk(msgspec.Struct, frozen=True):
         site = Site.find(self.start)
         try:
             found = self.choose(site, task)
-            dossier = site.dossier(found)
-            return task_verdict(dossier.state, dossier.chronicle)
+            view = site.view(found)
+            return task_verdict(view.state, view.history)
         finally:
             site.journal.close()
 

@@ -52,12 +52,12 @@ class Controller:
         task = self._site.state(self._task).task
         with holding(self._site, task) as held:
             self._site.journal.hide(known_secrets(task, self._environment, self._site.repository.root))
-            dossier = self._site.dossier(self._task)
+            view = self._site.view(self._task)
             workspace = self._site.workspace(task, self._environment)
-            if dossier.state.prepared is not None:
+            if view.state.prepared is not None:
                 self._note_if_gone(workspace, held)
                 workspace.prepare()
-                dossier = self._site.dossier(self._task)
+                view = self._site.view(self._task)
             rendering = Rendering(self._site, self._task, workspace.root)
             driver = Driver(
                 self._task,
@@ -69,8 +69,8 @@ class Controller:
                     self._people
                 ),
                 make_stop=process.StopFlag,
-                known=dossier.state,
-                listeners=(dossier.heard, rendering, *self._listeners),
+                known=view.state,
+                listeners=(view.take_in, rendering, *self._listeners),
                 settled=rendering.settle,
                 check=held.lease.check,
             )

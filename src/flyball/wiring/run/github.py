@@ -57,8 +57,8 @@ class GitHub:
         return self._refused(request, f"gh pr create {ended}: {why}")
 
     def _text(self) -> str:
-        dossier = self._site.dossier(self._task)
-        return pull_request(report(dossier.state, dossier.chronicle))
+        view = self._site.view(self._task)
+        return pull_request(report(view.state, view.history))
 
     def _run(self, program: str, *words: str) -> process.Captured | None:
         try:

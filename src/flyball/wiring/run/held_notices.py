@@ -101,6 +101,6 @@ def tell_held(site: Site) -> None:
 
 def _matters(site: Site, notice: Notice) -> bool:
     try:
-        return still_matters(notice, site.dossier(TaskId(notice.task)).state, system_clock.now())
+        return still_matters(notice, site.view(TaskId(notice.task)).state, system_clock.now())
     except (Refusal, JournalError):
         return False

@@ -28,14 +28,14 @@ class ManualSession:
         self._site = site
         self._lease = lease
         self._task = task
-        self._dossier = site.dossier(task)
+        self._view = site.view(task)
         self.workspace = workspace
         tree = workspace.root if workspace.root.is_dir() else site.repository.root
         self._rendering = Rendering(site, task, tree)
 
     @property
     def state(self) -> State:
-        return self._dossier.state
+        return self._view.state
 
     def append(self, *facts: Fact, taking: Sequence[int] = ()) -> list[Event]:
         """Make facts durable, then believe and show them."""
@@ -43,7 +43,7 @@ class ManualSession:
             self._task, facts, epoch=self._lease.epoch, at=system_clock.now(), taking=taking
         )
         for event in events:
-            self._dossier.heard(event, evolve(self.state, event))
+            self._view.take_in(event, evolve(self.state, event))
             self._rendering(event, self.state)
         self._rendering.settle(self.state)
         return events

@@ -31,7 +31,7 @@ def catch_up(site: Site, state: State) -> None:
 
 
 class Rendering:
-    """A listener of the loop, beside its dossier; what it writes can always be rendered again."""
+    """A listener of the loop, beside its view; what it writes can always be rendered again."""
 
     def __init__(self, site: Site, task: TaskId, tree: Path) -> None:
         memory = site.home.rendered(task)
@@ -52,7 +52,7 @@ class Rendering:
         }
         self._tree = tree
         self._stale = False
-        self._chronicle = site.dossier(task).chronicle
+        self._history = site.view(task).history
 
     def __call__(self, event: Event, state: State) -> None:
         if not shows(event):
@@ -73,12 +73,12 @@ class Rendering:
             self._render(state)
 
     def _render(self, state: State) -> None:
-        files = render(state, self._chronicle)
+        files = render(state, self._history)
         if state.task.settings.report_html and "report.md" in files:
             from flyball.markup.report_file import html_report  # noqa: PLC0415 - few write it, and templates load slowly
 
             place = Place(self._site.home.name, self._site.repository.root.name)
-            known = Known(place, state, self._chronicle, (), AT_WORK, state.now)
+            known = Known(place, state, self._history, (), AT_WORK, state.now)
             files["report.html"] = html_report(known, __version__)
         for folder in self._present():
             folder.render(files)
@@ -124,8 +124,8 @@ class Rendering:
 
     def _logged_at(self) -> datetime | None:
         """When something happened last that has a block in the status log."""
-        judged = [judgement.at for judgement in self._chronicle.judgements[-1:]]
-        stopped = [at for at, _ in self._chronicle.stops[-1:]]
+        judged = [judgement.at for judgement in self._history.judgements[-1:]]
+        stopped = [at for at, _ in self._history.stops[-1:]]
         return max((*judged, *stopped), default=None)
 
     def _log(self) -> str:

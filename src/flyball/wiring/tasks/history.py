@@ -76,7 +76,7 @@ class RolledBack(msgspec.Struct, frozen=True):
 
 def checkpoints(site: Site, task: TaskId) -> list[CheckpointRecord]:
     """All checkpoints, oldest first; refuses where there is none."""
-    found = list(site.dossier(task).chronicle.checkpoints)
+    found = list(site.view(task).history.checkpoints)
     if not found:
         raise NoCheckpoints(
             f"NO_CHECKPOINTS: {task} has no checkpoint yet. It gets its first with: flyball resume {task}"

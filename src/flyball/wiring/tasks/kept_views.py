@@ -51,7 +51,7 @@ class ViewReader(pickle.Unpickler):
 
 def load(site: Site, task: TaskId) -> int:
     """Take up what was kept of a task that was not read yet; the number of facts in it, 0 where there is nothing to use."""
-    if task in site.dossiers:
+    if task in site.views:
         return 0
     try:
         mark, _, body = _path(site, task).read_bytes().partition(b"\n")
@@ -61,13 +61,13 @@ def load(site: Site, task: TaskId) -> int:
         return 0
     if not isinstance(view, TaskView) or mark != _mark(site, task, view.state.seq, body):
         return 0
-    site.dossiers[task] = view
+    site.views[task] = view
     return view.state.seq
 
 
 def keep(site: Site, task: TaskId) -> None:
     """Write what is known of a task; a disk that refuses loses nothing."""
-    view = site.dossiers[task]
+    view = site.views[task]
     body = pickle.dumps(view, pickle.HIGHEST_PROTOCOL)
     path = _path(site, task)
     fresh = path.with_suffix(f".{os.getpid()}")
