@@ -163,8 +163,7 @@ def _evaluated(root: str) -> HookVerdict:
     # msgspec uses it where it is installed and does as well without; its import alone is half a bare start.
     sys.modules.setdefault("typing_extensions", None)  # type: ignore[arg-type]
     from flyball.documents.work_folder import WorkFolder
-    from flyball.wiring.tools.evaluate_settings import evaluate_settings
-    from flyball.wiring.tools.evaluation import Given, weigh
+    from flyball.wiring.tools.evaluation import Given, evaluate_settings, weigh
 
     settings = evaluate_settings(root)
     folder = WorkFolder(root, settings.ignore)

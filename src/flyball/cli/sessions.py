@@ -46,7 +46,7 @@ from flyball.wiring.run.readiness import require_keepable_budget
 from flyball.wiring.run.rendering import catch_up
 from flyball.wiring.run.telemetry import telemetry_of
 from flyball.wiring.site import Site
-from flyball.wiring.tasks.reopening import made_ready
+from flyball.wiring.tasks.reopening import prepare_reopening
 from flyball.workspace.repository import Repository
 
 
@@ -98,7 +98,7 @@ def reopen(here: Path, words: str, feedback: str, flags: RunFlags, seat: Seat) -
     state = site.view(task).state
     if works_on_issues(state.task.workflow):
         require_constitution(site.repository.root / folder(state))
-    put_back = made_ready(site, task)
+    put_back = prepare_reopening(site, task)
     if put_back:
         say(put_back)
     site.journal.post(task, "reopen", text=feedback, at=system_clock.now())

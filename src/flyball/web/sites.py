@@ -19,7 +19,7 @@ from flyball.projections.views.situation import Seen
 from flyball.wiring.presence import controller_of
 from flyball.wiring.site import Site
 from flyball.wiring.tasks import kept_views
-from flyball.wiring.tasks.surroundings import known, look_around
+from flyball.wiring.tasks.surroundings import look_around, what_is_known
 from flyball.workspace.repository import Repository
 
 LOOK_AGAIN_S = 5.0
@@ -80,7 +80,7 @@ class Sites:
         with self.lock:
             if task not in site.views:
                 self._kept[site.home.name, task] = kept_views.load(site, task)
-            return known(site, task, self._seen(site, task))
+            return what_is_known(site, task, self._seen(site, task))
 
     def _seen(self, site: Site, task: TaskId) -> Seen:
         """Whether a branch was merged is asked of git only when its refs have changed."""

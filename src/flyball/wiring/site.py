@@ -12,7 +12,6 @@ from flyball.config.home import RepositoryHome
 from flyball.core.fold.evolve import fold
 from flyball.core.model.state import State
 from flyball.core.model.task import Task, TaskId
-from flyball.journal.blobs import FileBlobs
 from flyball.journal.sqlite import SqliteJournal
 from flyball.ports import Refusal
 from flyball.wiring.task_view import TaskView
@@ -47,21 +46,15 @@ class Site(msgspec.Struct, frozen=True):
     def workspace(self, task: Task, environment: Mapping[str, str] = MappingProxyType({})) -> GitWorkspace:
         """The task's workspace, as it was asked for."""
         settings = task.settings
-        author = CommitAuthor.of(settings.author) if settings.author else None
-        place = self.home.folder
         return GitWorkspace(
             self.repository,
-            place,
+            self.home.folder,
             task.id,
             in_place=settings.in_place,
-            author=author,
+            author=CommitAuthor.of(settings.author) if settings.author else None,
             environment=environment,
             environment_folders=settings.environment_folders,
         )
-
-    @property
-    def blobs(self) -> FileBlobs:
-        return FileBlobs(self.home.blobs)
 
     def state(self, task: TaskId) -> State:
         """What is known of a task."""

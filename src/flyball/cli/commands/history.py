@@ -21,11 +21,11 @@ def checkpoints(task: MaybeTask = "", as_json: AsJson = False) -> None:
     from flyball.core.model.task import MAIN
     from flyball.projections.wording import short, stamp
     from flyball.wiring.site import Site
-    from flyball.wiring.tasks import history
+    from flyball.wiring.tasks import checkpoints as known
 
     with exit_on_refusal():
         site = Site.find(Path.cwd())
-        found = history.checkpoints(site, chosen(site, task))
+        found = known.checkpoints(site, chosen(site, task))
         if as_json:
             rows = [
                 {"label": k.label, "sha": k.commit, "at": k.at, "accepted": k.on_branch, "stage": k.stage}
@@ -61,11 +61,11 @@ def rollback(
     from flyball.core.text.quantities import plural
     from flyball.projections.wording import short
     from flyball.wiring.site import Site
-    from flyball.wiring.tasks import history
+    from flyball.wiring.tasks.rollback import rollback as roll_back
 
     with exit_on_refusal():
         site = Site.find(Path.cwd())
-        done = history.rollback(site, chosen(site, task), to)
+        done = roll_back(site, chosen(site, task), to)
         if as_json:
             put_json(done)
             return
@@ -92,11 +92,11 @@ def diff(
     """Show what a task has changed, as a patch."""
     from flyball.cli.support.choosing import chosen
     from flyball.wiring.site import Site
-    from flyball.wiring.tasks import history
+    from flyball.wiring.tasks.checkpoints import commits_to_compare
 
     with exit_on_refusal():
         site = Site.find(Path.cwd())
-        workspace, older, newer = history.compared(site, chosen(site, task), checkpoint)
+        workspace, older, newer = commits_to_compare(site, chosen(site, task), checkpoint)
         if as_json:
             put_json({"from": older, "to": newer, "files": workspace.numstat(older, newer)})
         elif stat:

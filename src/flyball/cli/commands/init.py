@@ -38,7 +38,7 @@ def init(
     from flyball.config import detect, file as config_file, trust
     from flyball.core.text.scrubbing import scrub
     from flyball.wiring.site import Site
-    from flyball.wiring.tools.proposing import proposed
+    from flyball.wiring.tools.proposing import propose
 
     with exit_on_refusal():
         site = Site.find(Path.cwd())
@@ -46,7 +46,7 @@ def init(
             _constitution(site, force=force, as_json=as_json)
             return
         path = _free(site, force=force)
-        proposal = proposed(site)
+        proposal = propose(site)
         measured = _tried(site, proposal, quiet=as_json) if try_gates and proposal.gates else None
         if measured:
             proposal = detect.without_tools(proposal, {t.name: scrub(t.broken) for t in measured.tools if t.broken})
@@ -106,14 +106,13 @@ def _write(path: Path, text: str, *, force: bool) -> None:
 def _tried(site: Site, proposal: Proposal, *, quiet: bool) -> Measurement:
     from flyball.config.home import environment
     from flyball.core.text.scrubbing import scrub
-    from flyball.wiring.tools.proposing import trial_settings
-    from flyball.wiring.tools.trial import tried
+    from flyball.wiring.tools.proposing import trial_settings, try_gates
 
     def notify(kind: str, line: str) -> None:
         if kind == "command" and not quiet:
             tell(f"trying: {scrub(line)}\n")
 
-    return tried(site, trial_settings(proposal), environment=environment(), notify=notify)
+    return try_gates(site, trial_settings(proposal), environment=environment(), notify=notify)
 
 
 def _told(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[str, object]:

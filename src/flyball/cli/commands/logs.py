@@ -96,7 +96,7 @@ def _show_turn(site: Site, task: TaskId, turn: int, *, as_json: bool, raw: bool)
 
 def transcript(site: Site, task: TaskId, turn: int) -> Iterator[str]:
     """Everything kept of a turn's last attempt, safe for any screen, and how it ended."""
-    from flyball.wiring.tasks.transcripts import told_lines
+    from flyball.wiring.tasks.transcripts import display_lines
 
     files = _files(site, task, turn)
     hide = _hiding(site, task)
@@ -109,7 +109,7 @@ def transcript(site: Site, task: TaskId, turn: int) -> Iterator[str]:
         yield from (f"{each.id} {each.score:.1f} = {each.why}" for each in given)
     for name, path in files.items():
         yield f"===== turn {turn}, {name} ({path})"
-        yield from map(hide, told_lines(site.state(task).task, agent, path))
+        yield from map(hide, display_lines(site.state(task).task, agent, path))
     if ended:
         yield f"===== {' '.join(ended.split())}"
 

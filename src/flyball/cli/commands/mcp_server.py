@@ -20,7 +20,7 @@ from flyball.config.home import environment
 from flyball.core.advice.stream import StreamObservation, advise
 from flyball.core.health.monitor import History
 from flyball.ports import Refusal
-from flyball.wiring.run.agent_api import AgentApi, desk, gates, shown
+from flyball.wiring.run.agent_api import AgentApi, agent_api, gates
 from flyball.wiring.tools.evaluating import evaluate_folder
 from flyball.wiring.tools.evaluation import Given
 from flyball.wiring.tools.monitoring import thresholds_in
@@ -37,11 +37,11 @@ Task = Annotated[
 
 def serve() -> None:
     """Answer until standard input ends."""
-    server(desk(Path.cwd(), environment(), chosen)).run("stdio")
+    server(agent_api(Path.cwd(), environment(), chosen)).run("stdio")
 
 
 def server(at: AgentApi) -> MCPServer[Any]:
-    """All tools, for an agent at this desk."""
+    """All tools, for an agent that asks here."""
     made: MCPServer[Any] = MCPServer("flyball", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
     for tool in (*_asking(at), *_saying(at), monitor, evaluate):
         made.tool()(tool)
@@ -53,7 +53,7 @@ def _asking(at: AgentApi) -> tuple[Any, ...]:
         """Where a task stands: request, items, stage, decision with its reason, what is missing, findings, open questions."""
         with _told():
             turn = at.turn()
-            known = shown(at.verdict(task))
+            known = _data(at.verdict(task))
             return {**known, "gates": [gate["name"] for gate in known["gates"]], **({"turn": turn} if turn else {})}
 
     def get_gate_output(
@@ -61,7 +61,7 @@ def _asking(at: AgentApi) -> tuple[Any, ...]:
     ) -> dict[str, Any]:
         """What the gates said when flyball last ran them: passed or not, exit code, the end of their output."""
         with _told():
-            return {"gates": [shown(each) for each in gates(at.verdict(task), gate)]}
+            return {"gates": [_data(each) for each in gates(at.verdict(task), gate)]}
 
     return get_task, get_gate_output
 
@@ -106,7 +106,7 @@ def monitor(
         limits, history = thresholds_in(Path.cwd()), History()
         for each in seen:
             history, advice = advise(history, each, limits)
-        return shown(advice)
+        return _data(advice)
 
 
 def evaluate(
@@ -118,7 +118,7 @@ def evaluate(
     """
     with _told():
         where = Path(root) if root else None
-        return shown(evaluate_folder(where, Given(focus=focus), system_clock, write=False).evaluation)
+        return _data(evaluate_folder(where, Given(focus=focus), system_clock, write=False).evaluation)
 
 
 @contextmanager
@@ -128,3 +128,9 @@ def _told() -> Iterator[None]:
         yield
     except REFUSED as error:
         raise ToolError(str(error)) from error
+
+
+def _data(value: Any) -> dict[str, Any]:
+    """A value as JSON knows it."""
+    plain: dict[str, Any] = msgspec.to_builtins(value)
+    return plain

@@ -23,8 +23,7 @@ def prompt(
     from flyball.core.workflows.registry import workflow_of
     from flyball.ports import Refusal
     from flyball.wiring.site import Site
-    from flyball.wiring.tasks.backlogs import looked_at
-    from flyball.wiring.tasks.learnings import with_learnings
+    from flyball.wiring.tasks.next_turn import as_next_turn
 
     with exit_on_refusal():
         site = Site.find(Path.cwd())
@@ -33,7 +32,7 @@ def prompt(
         roles = workflow_of(state.task).roles
         if role not in roles:
             raise Refusal(f"{state.task.workflow} has no role {role!r}; expected one of: {', '.join(roles)}")
-        known = with_learnings(site, looked_at(site, state), role)
+        known = as_next_turn(site, state, role)
         text = workflow_of(state.task).brief(known, known.main, role, "")
         if as_json:
             put_json(

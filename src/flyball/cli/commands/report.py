@@ -62,9 +62,9 @@ def report(
 def _html(site: Site, task: TaskId) -> str:
     from flyball import __version__
     from flyball.markup.report_file import html_report
-    from flyball.wiring.tasks.surroundings import known
+    from flyball.wiring.tasks.surroundings import what_is_known
 
-    return html_report(known(site, task), __version__)
+    return html_report(what_is_known(site, task), __version__)
 
 
 def _open(site: Site, task: TaskId, html: str) -> None:

@@ -25,8 +25,7 @@ def answer(
     """Answer a question of a task."""
     from flyball.cli.support.choosing import chosen
     from flyball.wiring.site import Site
-    from flyball.wiring.tasks.answers import understood
-    from flyball.wiring.tasks.inbox import question_of, require_open, speak
+    from flyball.wiring.tasks.inbox import parse_answer, question_of, require_open, speak
 
     with exit_on_refusal():
         site = Site.find(Path.cwd())
@@ -34,7 +33,7 @@ def answer(
         state = site.state(found)
         require_open(state)
         key, asked = question_of(site, state, question)
-        given = understood(asked, " ".join(text or ()))
+        given = parse_answer(asked, " ".join(text or ()))
         _tell(speak(site, found, "answer", text=given, question=key), as_json=as_json)
 
 

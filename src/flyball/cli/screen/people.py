@@ -17,7 +17,7 @@ from flyball.core.model.effects import Question
 from flyball.core.model.task import Task
 from flyball.ports import Clock, Stop
 from flyball.projections.wording import plain, stamp
-from flyball.wiring.tasks.answers import NotAnAnswer, understood
+from flyball.wiring.tasks.inbox import NotAnAnswer, parse_answer
 
 POLL_S = 0.2
 _LONGEST = 64 * 1024
@@ -51,7 +51,7 @@ class TerminalPeople:
                     tell("\n")
                     return None
                 try:
-                    return understood(question, typed)
+                    return parse_answer(question, typed)
                 except NotAnAnswer as error:
                     tell(f"{error}\n")
 

@@ -17,6 +17,7 @@ from flyball.core.workflows.track.effects import CheckAnswers, EditTrack, Measur
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.documents.track_documents import TrackDocuments
 from flyball.engine.performer import Performer
+from flyball.journal.blobs import FileBlobs
 from flyball.measures.evaluators.offered import offered
 from flyball.measures.gates.commands import cleaned
 from flyball.measures.gates.outside import outside_environments
@@ -97,7 +98,7 @@ class Adapters:
             directory=self._site.home.gate_tree(self._task.id),
             repository=self._root,
             confine=self._private,
-            blobs=self._site.blobs,
+            blobs=FileBlobs(self._site.home.blobs),
             environment=self._building,
             nonce=system_clock.nonce,
             hold_fds=self._locks,

@@ -74,7 +74,7 @@ class Controller:
                 settled=rendering.settle,
                 check=held.lease.check,
             )
-            return asyncio.run(_driven(driver, self._task, said, self._notify))
+            return asyncio.run(_drive(driver, self._task, said, self._notify))
 
     def _note_if_gone(self, workspace: GitWorkspace, held: Holding) -> None:
         """Put it down before the checkout is made again that what set-up installed there is gone with it."""
@@ -83,7 +83,7 @@ class Controller:
             self._site.journal.append(self._task, [gone], epoch=held.lease.epoch, at=system_clock.now())
 
 
-async def _driven(driver: Driver, task: TaskId, said: Sequence[Fact], notify: Watch) -> State:
+async def _drive(driver: Driver, task: TaskId, said: Sequence[Fact], notify: Watch) -> State:
     """Run with signals turned into an interrupt; the second one ends the process at once, still resumable."""
     loop = asyncio.get_running_loop()
     seen: list[float] = []

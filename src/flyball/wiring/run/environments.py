@@ -104,8 +104,8 @@ class Environments:
             return ""
         said = scrub(decode(done.stdout_tail) + decode(done.stderr_tail))
         why = telling_line(said) if done.ended_by == "exit" else done.detail or done.ended_by
-        said_so = f"{why}; correct setup in flyball.toml and type: {ANEW}"
-        return f"{said_so} (all it said: {folder}; the command: {self._settings.setup})"
+        remedy = f"correct setup in flyball.toml and type: {ANEW}"
+        return f"{why}; {remedy} (all it said: {folder}; the command: {self._settings.setup})"
 
 
 def _mark(tree: Path) -> Path:

@@ -9,11 +9,11 @@ from datetime import datetime
 from flyball.clock import system_clock
 from flyball.core.decide import begin
 from flyball.core.fold.evolve import evolve
-from flyball.core.model.effects import Ask, Effect
+from flyball.core.model.effects import Ask, Effect, Save
 from flyball.core.model.events import Ended, Event, Fact
-from flyball.core.model.outcomes import Interrupted, Outcome
+from flyball.core.model.outcomes import Interrupted, Outcome, Saved
 from flyball.core.model.state import State
-from flyball.core.model.task import TaskId
+from flyball.core.model.task import Commit, EffectId, TaskId
 from flyball.journal.leases import Lease
 from flyball.wiring.run.holding import holding
 from flyball.wiring.run.rendering import Rendering
@@ -59,6 +59,18 @@ class ManualSession:
         outcome = do(at)
         self.append(Ended(effect.id, outcome, begun.effect.attempt))
         return outcome
+
+    def snapshot(self, label: str, message: str, *before: Fact) -> Saved:
+        """Save the tree as it is now, under a label of its own."""
+        save = Save(EffectId(f"save/{label}"), label=label, message=message, parent=self.state.main.head)
+
+        def do(at: datetime) -> Outcome:
+            kept = self.workspace.snapshot(label, message, at)
+            return Saved(Commit(kept.commit), kept.tree, label, notes=kept.notes)
+
+        saved = self.perform(save, do, *before)
+        assert isinstance(saved, Saved)
+        return saved
 
     def interrupt_all(self, detail: str) -> None:
         """Account for what a controller that is gone left under way; questions stay open."""

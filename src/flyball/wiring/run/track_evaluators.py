@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from flyball.config import file as config_file
 from flyball.core.evaluation.catalogue import EvaluatorCard
 from flyball.core.evaluation.findings import PassResult
 from flyball.core.evaluation.judging import FILES_NAMED, TrackMatter, judged_passes, read_answer
-from flyball.core.model.task import Commit, Settings
+from flyball.core.model.task import Settings
 from flyball.core.workflows.track.effects import AnswersChecked, CheckAnswers, MeasureTrack, TrackMeasured
 from flyball.documents.track_folder import read_track
 from flyball.ports import Confine, Notify, Stop
 from flyball.projections.files.evaluation_report import SHOTS
-from flyball.wiring.run.track_measuring import TrackMeasuring
+from flyball.wiring.run.track_measuring import TrackMeasuring, committed_lines
 from flyball.workspace.workspace import GitWorkspace
 
 
@@ -58,7 +59,9 @@ class TrackEvaluators:
         )
         span = measuring.span(request.base, request.candidate)
         found = measuring.measure(track, request.chosen, span)
-        self._keep_shots(measuring.shots, track.path)
+        if measuring.shots.is_dir():
+            shutil.rmtree(track.path / SHOTS, ignore_errors=True)
+            shutil.copytree(measuring.shots, track.path / SHOTS)
         return TrackMeasured(
             {name: answer for name, answer in found.answers.items() if not isinstance(answer, str)},
             found.checks,
@@ -73,18 +76,9 @@ class TrackEvaluators:
         passes: dict[str, tuple[PassResult, ...]] = {}
         unusable: dict[str, str] = {}
         for name, message in request.answers.items():
-            said = read_answer(seats[name], message, lambda path: self._lines(request.candidate, path))
+            said = read_answer(seats[name], message, partial(committed_lines, self._workspace, request.candidate))
             if isinstance(said, str):
                 unusable[name] = said
             else:
                 passes[name] = said
         return AnswersChecked(passes, unusable)
-
-    def _lines(self, commit: Commit, path: str) -> list[str] | None:
-        raw = self._workspace.read_file(commit, path)
-        return None if raw is None else raw.decode("utf-8", "replace").split("\n")
-
-    def _keep_shots(self, shots: Path, folder: Path) -> None:
-        if shots.is_dir():
-            shutil.rmtree(folder / SHOTS, ignore_errors=True)
-            shutil.copytree(shots, folder / SHOTS)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -22,18 +23,22 @@ from flyball.core.evaluation.plan_page import read_plan
 from flyball.core.evaluation.structural import StructuralCheck
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import Commit, Settings
+from flyball.core.text.scrubbing import one_line
 from flyball.documents.track_folder import Track
-from flyball.measures.evaluators.ground import TrackGround
+from flyball.measures.evaluators.ground import CoverageLines, TrackGround
 from flyball.measures.evaluators.running import PYTHONPATH, Answered, run_evaluators
 from flyball.measures.gates.commands import Commands, cleaned
+from flyball.measures.gates.coverage import PLACEHOLDER, CoverageUnreadable, merged, read_coverage
+from flyball.measures.gates.junit import TreeIndex
+from flyball.measures.gates.telling import telling_line
 from flyball.ports import Confine, Notify, Stop
-from flyball.wiring.run.track_commands import built, covered
 from flyball.workspace.differences import FileDifference, differences
 from flyball.workspace.workspace import GitWorkspace
 
 EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """Git's name for a tree without files."""
 HEAD = "head"
+TIMEOUT_S = 1800.0
 _DIFF_SHOWN = 60_000
 
 
@@ -112,19 +117,17 @@ class TrackMeasuring:
         )
         files = self._workspace.list_files(span.head)
         command = self._options.build or build_command(files, lambda path: _text(head / path))
-        build = built(commands, command, head, self._settings)
-        sync = business_sync({each.path: each.lines for each in span.files}, _summary(track))
-        ground = msgspec.structs.replace(
-            self._ground(track, span, files, base),
-            build=build,
-            coverage=covered(commands, self._file, head, files),
-        )
+        build = run_build(commands, command, head, self._settings)
+        summary = "\n".join((track.plan or "", _text(track.path / "fix-log.md")))
+        sync = business_sync({each.path: each.lines for each in span.files}, summary)
+        coverage = measure_coverage(commands, self._file, head, files)
+        named = {name: self._environment[name] for name in (PYTHONPATH, "CHROMIUM") if name in self._environment}
         answers = run_evaluators(
             chosen,
-            ground,
+            self._ground(track, span, files, base, build, coverage),
             tree=head,
             confine=self._confine,
-            environment=_of_evaluators(self._environment),
+            environment=cleaned(self._environment) | named,
             stop=self._stop,
             notify=self._notify,
         )
@@ -138,7 +141,15 @@ class TrackMeasuring:
             if source.is_dir() and not (folder / name).exists() and not mounted:
                 (folder / name).symlink_to(source, target_is_directory=True)
 
-    def _ground(self, track: Track, span: TrackSpan, files: Sequence[str], base: Path) -> TrackGround:
+    def _ground(
+        self,
+        track: Track,
+        span: TrackSpan,
+        files: Sequence[str],
+        base: Path,
+        build: structural.BuildRun | None,
+        coverage: CoverageLines | None,
+    ) -> TrackGround:
         product = track.product_path
         place = product.relative_to(self._root).as_posix() if product and product.is_relative_to(self._root) else ""
         before = self._workspace.read_file(Commit(span.base), place) if place and span.base != EMPTY else None
@@ -158,6 +169,8 @@ class TrackMeasuring:
             shots=str(self.shots),
             track=track.folder,
             cache=str(self._cache),
+            build=build,
+            coverage=coverage,
         )
 
     def _checks(
@@ -190,15 +203,49 @@ def options_of(file: FileConfig | None) -> EvaluatorOptions:
     return msgspec.convert({**given, **seconds}, EvaluatorOptions)
 
 
-def _of_evaluators(environment: Mapping[str, str]) -> dict[str, str]:
-    """What evaluators are started with: what a command needs, where packages lie, and which browser was named."""
-    more = {name: environment[name] for name in (PYTHONPATH, "CHROMIUM") if name in environment}
-    return cleaned(environment) | more
+def run_build(commands: Commands, command: str, tree: Path, settings: Settings) -> structural.BuildRun | None:
+    """How the build ended, after the set-up where there is one; None for a project that is not built."""
+    if not command:
+        return None
+    for each in (settings.setup, command):
+        if each:
+            ran = commands.run(each, tree=tree, folder=commands.fresh_folder("build"), timeout_s=TIMEOUT_S)
+            if ran.exit.ended_by != "exit" or ran.exit.code != 0:
+                said = f"exit {ran.exit.code}: {telling_line(ran.text)}"
+                how = said if ran.exit.ended_by == "exit" else ran.exit.detail
+                return structural.BuildRun(command, passed=False, said=one_line(how)[:300])
+    return structural.BuildRun(command, passed=True)
 
 
-def _summary(track: Track) -> str:
-    log = track.path / "fix-log.md"
-    return "\n".join((track.plan or "", _text(log)))
+def measure_coverage(
+    commands: Commands, file: FileConfig | None, tree: Path, files: Sequence[str]
+) -> CoverageLines | None:
+    """What gates with {coverage} in their command say of each line; None where there is none."""
+    gates = {name: gate for name, gate in (file.gates if file else {}).items() if PLACEHOLDER in gate.command}
+    if not gates:
+        return None
+    found, problems = [], []
+    for name, gate in gates.items():
+        folder = commands.fresh_folder(name)
+        reports = folder / "report"
+        reports.mkdir()
+        command = gate.command.replace(PLACEHOLDER, shlex.quote(str(reports / "coverage.xml")))
+        command = command.replace("{junit}", shlex.quote(str(reports / "junit.xml")))
+        timeout = float(gate.timeout or TIMEOUT_S)
+        commands.run(command, tree=tree, folder=folder, timeout_s=timeout, writable=[reports])
+        try:
+            found.append(read_coverage(reports / "coverage.xml", TreeIndex(files)))
+        except FileNotFoundError:
+            problems.append(f"gate {name} wrote no coverage report")
+        except (CoverageUnreadable, OSError) as error:
+            problems.append(f"the coverage report of gate {name} cannot be used: {error}")
+    return CoverageLines(merged(found), "; ".join(problems))
+
+
+def committed_lines(workspace: GitWorkspace, commit: Commit, path: str) -> list[str] | None:
+    """A file's lines as committed, not as in a copy, which a judge may have written into; None where there is no such file."""
+    raw = workspace.read_file(commit, path)
+    return None if raw is None else raw.decode("utf-8", "replace").split("\n")
 
 
 def _text(path: Path) -> str:

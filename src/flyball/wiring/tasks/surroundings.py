@@ -28,7 +28,7 @@ def look_around(site: Site, state: State) -> Seen:
         return Seen(controlled)
 
 
-def known(site: Site, task: TaskId, seen: Seen | None = None) -> Known:
+def what_is_known(site: Site, task: TaskId, seen: Seen | None = None) -> Known:
     """The task after its last fact, with what is said to it and what is to be seen around it."""
     view = site.view(task)
     around = seen or look_around(site, view.state)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
@@ -33,7 +34,7 @@ from flyball.wiring.presence import controller_of
 from flyball.wiring.run.programs import missing_programs, programs_of
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.cleaning import finished_tasks, space
-from flyball.wiring.tools.roster import Listed, listed, roster
+from flyball.wiring.tools.roster import Listed, roster, roster_entry
 from flyball.workspace import git
 from flyball.workspace.errors import DamagedRepository
 from flyball.workspace.sandbox import Unavailable, available
@@ -187,10 +188,13 @@ def _tasks(site: Site) -> Iterator[MachineCheck]:
             )
     forgotten = sorted(rendered_tasks(site.repository.root) - {record.id for record in records})
     if forgotten:
-        yield _forgotten(site, forgotten)
+        # Tasks were worked on here that the journal does not know: it was removed, or another one is looked at.
+        says = f"{site.home.journal} does not know {', '.join(forgotten[:3])}, of which {LOOP}/ tells"
+        put_back = "set FLYBALL_HOME to the folder the tasks were opened with, or put the journal back"
+        yield MachineCheck("journal", "warn", says, f"{put_back}; else remove {LOOP}/{forgotten[0]}")
     elif not damaged:
         yield MachineCheck("journal", "ok", f"{site.home.journal}, {plural(len(records), 'task')}")
-    yield from _locks(site)
+    yield _locks(site)
     if not damaged:
         yield _space(site)
 
@@ -205,31 +209,15 @@ def _space(site: Site) -> MachineCheck:
     )
 
 
-def _forgotten(site: Site, tasks: list[str]) -> MachineCheck:
-    """Tasks were worked on here that the journal does not know: it was removed, or another one is looked at."""
-    says = f"{site.home.journal} does not know {', '.join(tasks[:3])}, of which {LOOP}/ tells"
-    fix = f"set FLYBALL_HOME to the folder the tasks were opened with, or put the journal back; else remove {LOOP}/{tasks[0]}"
-    return MachineCheck("journal", "warn", says, fix)
-
-
-def _locks(site: Site) -> Iterator[MachineCheck]:
+def _locks(site: Site) -> MachineCheck:
     stale = []
     for path in sorted((*site.home.locks.glob("*.lock"), *site.home.shared_locks.glob("*.lock"))):
-        holder = _named(path)
-        if holder is not None and not holder.is_alive():
-            stale.append(f"{path.name} (process {holder.pid}, gone)")
-    if stale:
-        says = f"left by killed controllers, and harmless: {', '.join(stale[:3])}"
-        yield MachineCheck("locks", "ok", says)
-    else:
-        yield MachineCheck("locks", "ok", "none is left over")
-
-
-def _named(path: Path) -> Holder | None:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Holder)
-    except (OSError, msgspec.MsgspecError):
-        return None
+        with suppress(OSError, msgspec.MsgspecError):
+            holder = msgspec.json.decode(path.read_bytes(), type=Holder)
+            if not holder.is_alive():
+                stale.append(f"{path.name} (process {holder.pid}, gone)")
+    says = f"left by killed controllers, and harmless: {', '.join(stale[:3])}" if stale else "none is left over"
+    return MachineCheck("locks", "ok", says)
 
 
 def _loop_folder(site: Site) -> MachineCheck:
@@ -268,25 +256,26 @@ def _commands(root: Path, file: FileConfig | None) -> Iterator[MachineCheck]:
     for what, command in {"setup": top.setup, **gates, "lint": top.lint}.items():
         if command:
             missing = missing_programs(command, root, environment(), "" if what == "setup" else top.setup or "")
-            yield _started(what, command, missing)
+            yield _startable(what, ", ".join(programs_of(command)) or "the shell", missing)
 
 
-def _started(what: str, command: str, missing: tuple[str, ...]) -> MachineCheck:
+def _startable(what: str, programs: str, missing: Sequence[str]) -> MachineCheck:
     if missing:
-        word = missing[0]
-        fix = f"install {word}, or name another program in flyball.toml"
+        fix = f"install {missing[0]}, or name another program in flyball.toml"
         return MachineCheck(what, "fail", f"{', '.join(missing)} is not installed", fix)
-    return MachineCheck(what, "ok", f"{', '.join(programs_of(command)) or 'the shell'} can be started")
+    return MachineCheck(what, "ok", f"{programs} can be started")
 
 
 def _agents(file: FileConfig | None) -> Iterator[MachineCheck]:
     """The agents that are configured; without one, what would be there to work."""
     named = sorted(_known_agents(file)) if file else []
-    programs = {name: table.command[0] for name, table in file.agents.items() if table.command} if file else {}
-    for name, program in programs.items():
-        yield _program(f"agent {name}", program)
+    for name, table in file.agents.items() if file else ():
+        if table.command:
+            program = table.command[0]
+            there = ("/" in program and not program.startswith("/")) or shutil.which(program) is not None
+            yield _startable(f"agent {name}", program, () if there else (program,))
     for name in named:
-        yield _agent(listed(DIALECTS[name], environment()))
+        yield _agent(roster_entry(DIALECTS[name], environment()))
     if named or (file and file.agents):
         return
     found = [
@@ -319,12 +308,4 @@ def _agent(found: Listed) -> MachineCheck:
         return MachineCheck(what, "fail", "not logged in", found.fix)
     return MachineCheck(
         what, "ok", "installed and logged in" if found.logged_in else "installed; its login cannot be told"
-    )
-
-
-def _program(what: str, word: str) -> MachineCheck:
-    if ("/" in word and not word.startswith("/")) or shutil.which(word) is not None:
-        return MachineCheck(what, "ok", f"{word} can be started")
-    return MachineCheck(
-        what, "fail", f"{word} is not installed", f"install {word}, or name another program in flyball.toml"
     )

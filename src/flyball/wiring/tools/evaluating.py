@@ -16,8 +16,7 @@ from flyball.core.workflows.backlog.values import Situation
 from flyball.documents.errors import EvaluationInputInvalid
 from flyball.documents.work_folder import WorkFolder, find_root
 from flyball.ports import Clock
-from flyball.wiring.tools.evaluate_settings import evaluate_settings
-from flyball.wiring.tools.evaluation import EvaluationAnswer, Given, weigh
+from flyball.wiring.tools.evaluation import EvaluationAnswer, Given, evaluate_settings, weigh
 
 MAX_INPUT = 256 * 1024 * 1024
 _PATH = re.compile(r"\$[.\[][\w.\[\]]*")
@@ -31,8 +30,8 @@ def evaluate_folder(root: Path | None, given: Given, clock: Clock, *, write: boo
     folder = WorkFolder(where, settings.ignore)
     evaluated = weigh(folder, given, validations, settings.validators)
     if write:
-        session, evaluation = evaluated.situation.session, evaluated.evaluation
-        folder.record(session, evaluation, at=f"{clock.now():%Y-%m-%dT%H:%M:%SZ}")
+        at = f"{clock.now():%Y-%m-%dT%H:%M:%SZ}"
+        folder.record(evaluated.situation.session, evaluated.evaluation, at=at)
     return evaluated
 
 
