@@ -10,7 +10,7 @@ import msgspec
 
 from flyball.cli.screen.seat import Seat
 from flyball.cli.support.exits import DONE, say
-from flyball.cli.support.output import asked
+from flyball.cli.support.output import ask
 from flyball.config import file as config_file, trust
 from flyball.config.home import RepositoryHome, environment
 from flyball.config.settings import Configured, RunFlags, build, without_sandbox, workflow_of
@@ -123,7 +123,24 @@ def with_workflow(root: Path, order: Start, flags: RunFlags) -> RunFlags:
     return flags
 
 
-def _imported(root: Path, path: Path, configured: Configured) -> SourceDocument | None:
+def _source(root: Path, order: Start, configured: Configured) -> SourceDocument | None:
+    path = order.source
+    if works_on_issues(configured.workflow):
+        _refuse_in_place(configured, "A backlog", "files")
+        return read_work_source(path or root / WORK, root)
+    if path is None:
+        return None
+    if configured.workflow == for_tracks():
+        _refuse_in_place(configured, "A track", "documents")
+        found = read_track_source(path, root)
+        # Refuses a track that cannot be worked, or asks for an evaluator that is not there.
+        TrackDocuments(root, offered().cards).read(ReadTrack(EffectId("read/now"), path=found.source.path))
+        return found
+    imported = _imported_plan(root, path, configured) if WORKFLOWS[configured.workflow].imports else None
+    return imported or read_source(path, root)
+
+
+def _imported_plan(root: Path, path: Path, configured: Configured) -> SourceDocument | None:
     """The plan at a path; None for a document without boxes of its own. The workflow was chosen, so any box is an entry."""
     tracker = tracker_source(str(path)) if not path.exists() else None
     if tracker is not None:
@@ -134,26 +151,6 @@ def _imported(root: Path, path: Path, configured: Configured) -> SourceDocument 
     found = read_plan_source(path, root, format, parallel_stories=configured.settings.parallel_stories)
     _refuse_in_place(configured, found.source.path, "marks")
     return found
-
-
-def _track(root: Path, path: Path, configured: Configured) -> SourceDocument:
-    """The track at a path, if it can be worked and every evaluator it asks for is there."""
-    _refuse_in_place(configured, "A track", "documents")
-    found = read_track_source(path, root)
-    TrackDocuments(root, offered().cards).read(ReadTrack(EffectId("read/now"), path=found.source.path))
-    return found
-
-
-def _source(root: Path, order: Start, configured: Configured) -> SourceDocument | None:
-    if configured.workflow == for_tracks() and order.source is not None:
-        return _track(root, order.source, configured)
-    if not works_on_issues(configured.workflow):
-        if order.source is None:
-            return None
-        imported = _imported(root, order.source, configured) if WORKFLOWS[configured.workflow].imports else None
-        return imported or read_source(order.source, root)
-    _refuse_in_place(configured, "A backlog", "files")
-    return read_work_source(order.source or root / WORK, root)
 
 
 def _refuse_in_place(configured: Configured, what: str, edited: str) -> None:
@@ -176,7 +173,7 @@ def settle_place(site: Site, configured: Configured) -> Configured:
         return configured
     word = "isolate"
     if settings.attended:
-        word = asked(f"This tree has {count}: include them, isolate the task from them, or abort? [isolate] ")
+        word = ask(f"This tree has {count}: include them, isolate the task from them, or abort? [isolate] ")
     if word.startswith("a"):
         sys.exit(DONE)
     if word.startswith("in"):
@@ -185,7 +182,7 @@ def settle_place(site: Site, configured: Configured) -> Configured:
     return msgspec.structs.replace(configured, settings=msgspec.structs.replace(settings, in_place=False))
 
 
-def open_as_asked(
+def open_ordered(
     site: Site, configured: Configured, order: Start, source: SourceDocument | None, session: PrpSession | None
 ) -> TaskId:
     if source is None:
@@ -214,16 +211,16 @@ def known_task(site: Site, configured: Configured, order: Start, source: SourceD
     if source is not None and finished(state) is not None:
         return None if source.living or changed else task
     if not configured.settings.attended:
-        return _resumed(task, order, source if changed else None)
+        return _resume_as_opened(task, order, source if changed else None)
     note = " (the document has changed since)" if changed else ""
     say(f"found {task} at {state.main.stage}, iteration {state.iterations}{note}")
-    word = asked("resume, new or abort? [resume] ") or "resume"
+    word = ask("resume, new or abort? [resume] ") or "resume"
     if word.startswith("a"):
         sys.exit(DONE)
     return None if word.startswith("n") else task
 
 
-def _resumed(task: TaskId, order: Start, changed: SourceDocument | None) -> TaskId:
+def _resume_as_opened(task: TaskId, order: Start, changed: SourceDocument | None) -> TaskId:
     """Without anybody to ask, the task as it was opened; a document that has changed since is another order."""
     again = f"--from {shlex.quote(str(order.source))}" if order.source else shlex.quote(order.request)
     if changed is not None:

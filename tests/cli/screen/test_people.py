@@ -32,7 +32,7 @@ class Watched(PlainScreen):
         self.suspensions = 0
 
     @contextmanager
-    def suspended(self) -> Iterator[None]:
+    def suspend(self) -> Iterator[None]:
         self.suspensions += 1
         yield
 

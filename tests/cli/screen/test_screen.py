@@ -13,10 +13,9 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from flyball.cli.screen.live import LiveScreen, usable
+from flyball.cli.screen.live import LiveScreen, screen, usable
 from flyball.cli.screen.panel import Moment, View, countdown, panel
 from flyball.cli.screen.plain import JsonScreen, PlainScreen
-from flyball.cli.screen.screen import screen
 from flyball.core.health.breaker import Breaker
 from flyball.core.health.verdict import Health
 from flyball.core.loop.questions import FOUR_CHOICES
@@ -302,7 +301,7 @@ def test_a_terminal_that_has_gone_does_not_end_the_work():
 
 def test_what_happens_while_a_person_is_asked_begins_a_line_of_its_own():
     shown, out = live(TaskHistory())
-    with shown, shown.suspended():
+    with shown, shown.suspend():
         out.truncate(0)
         out.seek(0)
         shown.notify("stopping", "one")

@@ -12,6 +12,9 @@ import typer
 from flyball.cli.support.arguments import AsJson
 from flyball.cli.support.exits import DONE, USAGE, exit_on_refusal
 from flyball.cli.support.output import put, put_json, tell
+from flyball.core.text.scrubbing import scrub
+from flyball.core.workflows.registry import DEFAULT, WORKFLOWS
+from flyball.ports import Refusal
 
 if TYPE_CHECKING:
     from flyball.config.detect import Proposal
@@ -36,7 +39,6 @@ def init(
 ) -> None:
     """Detect how this project is tested, try it once, and write flyball.toml."""
     from flyball.config import detect, file as config_file, trust
-    from flyball.core.text.scrubbing import scrub
     from flyball.wiring.site import Site
     from flyball.wiring.tools.proposing import propose
 
@@ -47,7 +49,7 @@ def init(
             return
         path = _free(site, force=force)
         proposal = propose(site)
-        measured = _tried(site, proposal, quiet=as_json) if try_gates and proposal.gates else None
+        measured = _try_gates(site, proposal, quiet=as_json) if try_gates and proposal.gates else None
         if measured:
             proposal = detect.without_tools(proposal, {t.name: scrub(t.broken) for t in measured.tools if t.broken})
         text = detect.render(proposal)
@@ -55,9 +57,9 @@ def init(
         file = config_file.parse(text, path)
         trust.record(site.home, file)
         if as_json:
-            put_json(_told(path, proposal, measured))
+            put_json(_data(path, proposal, measured))
         else:
-            put("\n".join(_shown(path, text, proposal, measured, trust.needs_trust(file))))
+            put("\n".join(_lines(path, text, proposal, measured, trust.needs_trust(file))))
         sys.exit(DONE if proposal.gates else USAGE)
 
 
@@ -76,7 +78,6 @@ def _constitution(site: Site, *, force: bool, as_json: bool) -> None:
 
 def _free(site: Site, *, force: bool) -> Path:
     from flyball.config import file as config_file
-    from flyball.ports import Refusal
 
     path = site.repository.root / config_file.FILE
     shared = site.repository.root / config_file.SHARED_FILE
@@ -92,7 +93,6 @@ def _free(site: Site, *, force: bool) -> Path:
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:
-    from flyball.ports import Refusal
 
     try:
         with path.open("w" if force else "x", encoding="utf-8") as file:
@@ -103,9 +103,8 @@ def _write(path: Path, text: str, *, force: bool) -> None:
         ) from error
 
 
-def _tried(site: Site, proposal: Proposal, *, quiet: bool) -> Measurement:
+def _try_gates(site: Site, proposal: Proposal, *, quiet: bool) -> Measurement:
     from flyball.config.home import environment
-    from flyball.core.text.scrubbing import scrub
     from flyball.wiring.tools.proposing import trial_settings, try_gates
 
     def notify(kind: str, line: str) -> None:
@@ -115,7 +114,7 @@ def _tried(site: Site, proposal: Proposal, *, quiet: bool) -> Measurement:
     return try_gates(site, trial_settings(proposal), environment=environment(), notify=notify)
 
 
-def _told(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[str, object]:
+def _data(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[str, object]:
     return {
         "file": str(path),
         "stack": proposal.stack,
@@ -136,10 +135,9 @@ def _told(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[
     }
 
 
-def _shown(
+def _lines(
     path: Path, text: str, proposal: Proposal, measured: Measurement | None, wants: tuple[str, ...]
 ) -> Iterator[str]:
-    from flyball.core.text.scrubbing import scrub
 
     yield from (f"  {line}".rstrip() for line in text.splitlines())
     yield ""
@@ -177,7 +175,6 @@ def _next(path: Path, proposal: Proposal, measured: Measurement | None) -> Itera
 
 
 def _gate(gate: GateResult) -> Iterator[str]:
-    from flyball.core.text.scrubbing import scrub
 
     if gate.broken:
         yield f"gate {gate.name} cannot run: {scrub(gate.broken)}"
@@ -190,7 +187,6 @@ def _gate(gate: GateResult) -> Iterator[str]:
 
 
 def _tool(tool: GateResult) -> Iterator[str]:
-    from flyball.core.text.scrubbing import scrub
 
     if tool.broken:
         yield f"{tool.name} cannot be run, so its check is off: {scrub(tool.command)}: {scrub(tool.broken)}"
@@ -200,7 +196,6 @@ def _tool(tool: GateResult) -> Iterator[str]:
 
 def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
     """What a person has to see to before a run can succeed."""
-    from flyball.core.workflows.registry import DEFAULT, WORKFLOWS
     from flyball.wiring.tools.proposing import login_wanted
 
     missing = []

@@ -13,7 +13,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from flyball import __version__
-from flyball.cli.support.choosing import chosen
+from flyball.cli.support.choosing import choose_task
 from flyball.cli.support.exits import REFUSED
 from flyball.clock import system_clock
 from flyball.config.home import environment
@@ -37,7 +37,7 @@ Task = Annotated[
 
 def serve() -> None:
     """Answer until standard input ends."""
-    server(agent_api(Path.cwd(), environment(), chosen)).run("stdio")
+    server(agent_api(Path.cwd(), environment(), choose_task)).run("stdio")
 
 
 def server(at: AgentApi) -> MCPServer[Any]:
@@ -51,7 +51,7 @@ def server(at: AgentApi) -> MCPServer[Any]:
 def _asking(at: AgentApi) -> tuple[Any, ...]:
     def get_task(task: Task = "") -> dict[str, Any]:
         """Where a task stands: request, items, stage, decision with its reason, what is missing, findings, open questions."""
-        with _told():
+        with _explain_refusal():
             turn = at.turn()
             known = _data(at.verdict(task))
             return {**known, "gates": [gate["name"] for gate in known["gates"]], **({"turn": turn} if turn else {})}
@@ -60,7 +60,7 @@ def _asking(at: AgentApi) -> tuple[Any, ...]:
         task: Task = "", gate: Annotated[str, Field(description="The gate's name; empty for all.")] = ""
     ) -> dict[str, Any]:
         """What the gates said when flyball last ran them: passed or not, exit code, the end of their output."""
-        with _told():
+        with _explain_refusal():
             return {"gates": [_data(each) for each in gates(at.verdict(task), gate)]}
 
     return get_task, get_gate_output
@@ -71,7 +71,7 @@ def _saying(at: AgentApi) -> tuple[Any, ...]:
         summary: Annotated[str, Field(description="One line: what is done so far and what comes next.")],
     ) -> str:
         """Note how far your turn is. It is a claim: it finishes nothing, and the last one stands until you report."""
-        with _told():
+        with _explain_refusal():
             return at.progress(summary)
 
     def ask_human(
@@ -80,7 +80,7 @@ def _saying(at: AgentApi) -> tuple[Any, ...]:
         default: Annotated[str, Field(description="What to take if nobody answers; empty to wait for an answer.")] = "",
     ) -> str:
         """Put a question to a person; the answer comes in a later turn, so go on with what does not depend on it."""
-        with _told():
+        with _explain_refusal():
             return at.question(question, tuple(options), default)
 
     return report_progress, ask_human
@@ -96,7 +96,7 @@ def monitor(
     ],
 ) -> dict[str, Any]:
     """Whether a loop goes anywhere: health, cure, evidence and confidence after its last iteration. Nothing is kept."""
-    with _told():
+    with _explain_refusal():
         try:
             seen = msgspec.convert(observations, list[StreamObservation])
         except msgspec.ValidationError as error:
@@ -116,13 +116,13 @@ def evaluate(
     """The evaluator's word on a `.work` backlog: CONTINUE with the next issue, or BLOCKED. It writes nothing, and knows no build or
     gates, since your word on them is no measurement: so it never says DONE.
     """
-    with _told():
+    with _explain_refusal():
         where = Path(root) if root else None
         return _data(evaluate_folder(where, Given(focus=focus), system_clock, write=False).evaluation)
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _explain_refusal() -> Iterator[None]:
     """What is refused reaches the model as one sentence."""
     try:
         yield

@@ -54,7 +54,7 @@ def notify(
         if settings is None or not (settings.targets or settings.command):
             put(NOBODY)
             return
-        names = [*([settings.command[0]] if settings.command else []), *map(_named, settings.targets)]
+        names = [*([settings.command[0]] if settings.command else []), *map(_without_secret, settings.targets)]
         if not test:
             put("\n".join(names))
             put(f"quiet hours: {settings.quiet_hours or 'none'}. Try them with: flyball notify --test")
@@ -80,6 +80,6 @@ def _wait() -> None:
     tell_held(site)
 
 
-def _named(target: str) -> str:
+def _without_secret(target: str) -> str:
     """A target without what may be a secret in it."""
     return target if target.startswith("env:") else f"{target.partition('://')[0]}://…"

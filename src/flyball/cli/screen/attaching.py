@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
-from flyball.cli.screen.live import Controls
-from flyball.cli.screen.screen import Screen, screen
+from flyball.cli.screen.live import Controls, screen
+from flyball.cli.screen.plain import Screen
 from flyball.cli.support.output import put
 from flyball.clock import system_clock
 from flyball.core.fold.evolve import evolve

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from flyball.cli.support.exits import DONE, say
-from flyball.cli.support.output import asked
+from flyball.cli.support.output import ask
 from flyball.clock import system_clock
 from flyball.config.home import environment
 from flyball.core.workflows.tdd.prp_session import COMPLETED, PrpSession, told
@@ -18,7 +18,7 @@ class SessionOver(Refusal):
     """There is nothing left of the session to take up."""
 
 
-def named(source: Path | None, root: Path) -> tuple[PrpSession, Path] | None:
+def named_session(source: Path | None, root: Path) -> tuple[PrpSession, Path] | None:
     """The session `--from` names, and its document."""
     if source is None or not is_session(source):
         return None
@@ -31,7 +31,7 @@ def named(source: Path | None, root: Path) -> tuple[PrpSession, Path] | None:
     return session, document
 
 
-def offered(source: Path | None, root: Path, *, attended: bool) -> PrpSession | None:
+def offered_session(source: Path | None, root: Path, *, attended: bool) -> PrpSession | None:
     """The repository's own session on this very document, if a person wants it taken up; without one it is only named."""
     place = session_folder(root, environment())
     if source is None or place is None:
@@ -43,7 +43,7 @@ def offered(source: Path | None, root: Path, *, attended: bool) -> PrpSession | 
     if not attended:
         say(f"the session is not continued; to continue it: flyball run --from {place}")
         return None
-    word = asked(f"take it up at {session.phase}, new or abort? [take] ") or "take"
+    word = ask(f"take it up at {session.phase}, new or abort? [take] ") or "take"
     if word.startswith("a"):
         sys.exit(DONE)
     return None if word.startswith("n") else session
