@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 
 from flyball.clock import system_clock
 from flyball.core.claims.values import MAX_PLAN
-from flyball.core.evaluation.catalogue import EvaluatorCard
 from flyball.core.model.task import Task
 from flyball.core.text.scrubbing import decode
 from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
@@ -60,7 +59,16 @@ class Adapters:
         plans = PlanSources(self._root, self._environment)
         cards = offered().cards
         tracks = TrackDocuments(self._root, cards, tell=partial(self._notify, "waiting"))
-        evaluators = self._evaluators(cards)
+        evaluators = TrackEvaluators(
+            self._site,
+            self._workspace,
+            self._private,
+            task.settings,
+            self._site.home.task(task.id) / "evaluation",
+            self._environment,
+            self._notify,
+            cards,
+        )
         return Performer(
             task,
             workspace=self._workspace,
@@ -113,20 +121,6 @@ class Adapters:
             hold_fds=self._locks,
             root=self._root,
             own=self._workspace.root,
-        )
-
-    def _evaluators(self, cards: Sequence[EvaluatorCard]) -> TrackEvaluators:
-        home = self._site.home
-        return TrackEvaluators(
-            self._root,
-            self._workspace,
-            self._private,
-            self._task.settings,
-            folder=home.task(self._task.id) / "evaluation",
-            cache=home.folder / "tools",
-            environment=self._environment,
-            notify=self._notify,
-            cards=cards,
         )
 
     def _draft(self, effect: ReadDraft) -> DraftRead:

@@ -13,7 +13,6 @@ from contextlib import suppress
 from datetime import datetime, time
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -90,9 +89,7 @@ class Notifier:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _at: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._queue.put(None)
         self._thread.join(LAST_S)
 

@@ -32,12 +32,13 @@ from flyball.measures.gates.coverage import PLACEHOLDER, CoverageUnreadable, mer
 from flyball.measures.gates.junit import TreeIndex
 from flyball.measures.gates.telling import telling_line
 from flyball.ports import Confine, Notify, Stop
+from flyball.wiring.site import Site
 from flyball.workspace.differences import FileDifference, differences
 from flyball.workspace.workspace import GitWorkspace
 
 EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """Git's name for a tree without files."""
-HEAD = "head"
+HEAD, BASE = "head", "scratch/base"
 TIMEOUT_S = 1800.0
 _DIFF_SHOWN = 60_000
 
@@ -69,75 +70,70 @@ class MeasuredTrack(msgspec.Struct, frozen=True):
     sync: BusinessSync
 
 
-class TrackMeasuring:
+class TrackMeasuring(msgspec.Struct, frozen=True):
     """One look at a track, with everything it may use; `folder` is its own and is thrown away after it."""
 
-    def __init__(
-        self,
-        root: Path,
-        workspace: GitWorkspace,
-        confine: Confine,
-        settings: Settings,
-        file: FileConfig | None,
-        *,
-        folder: Path,
-        cache: Path,
-        environment: Mapping[str, str],
-        stop: Stop,
-        notify: Notify,
-    ) -> None:
-        self._root, self._workspace, self._confine = root.resolve(), workspace, confine
-        self._settings, self._file, self._options = settings, file, options_of(file)
-        self._folder, self._cache, self._environment = folder, cache, environment
-        self._stop, self._notify = stop, notify
-        self.shots = folder / "scratch" / "shots"
+    site: Site
+    workspace: GitWorkspace
+    confine: Confine
+    settings: Settings
+    file: FileConfig | None
+    folder: Path
+    environment: Mapping[str, str]
+    stop: Stop
+    notify: Notify
+
+    @property
+    def shots(self) -> Path:
+        return self.folder / "scratch" / "shots"
 
     def span(self, base: str, head: Commit, note: str = "") -> TrackSpan:
         """What changed from a base to a head."""
-        return TrackSpan(head, base, differences(self._workspace.vault, base, head), note)
+        return TrackSpan(head, base, differences(self.workspace.vault, base, head), note)
 
     def commit(self, name: str) -> str:
         """The whole id of a commit that exists; empty for any other name."""
         if not name:
             return ""
-        asked = self._workspace.vault.git().run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        asked = self.workspace.vault.git().run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
         return asked.stdout.decode().strip() if asked.code == 0 else ""
 
     def measure(self, track: Track, chosen: Sequence[Chosen], span: TrackSpan) -> MeasuredTrack:
         """Everything about a track that needs no judgement."""
-        head, base = self._folder / HEAD, self._folder / "scratch" / "base"
+        head = self.folder / HEAD
         self._lay_out(span.head, head)
-        self._lay_out(span.base, base)
+        self._lay_out(span.base, self.folder / BASE)
         commands = Commands(
-            confine=self._confine,
-            environment=self._environment,
-            folder=self._folder / "logs",
-            stop=self._stop,
-            notify=self._notify,
+            confine=self.confine,
+            environment=self.environment,
+            folder=self.folder / "logs",
+            stop=self.stop,
+            notify=self.notify,
         )
-        files = self._workspace.list_files(span.head)
-        command = self._options.build or build_command(files, lambda path: _text(head / path))
-        build = run_build(commands, command, head, self._settings)
+        files = self.workspace.list_files(span.head)
+        options = options_of(self.file)
+        command = options.build or build_command(files, lambda path: _text(head / path))
+        build = run_build(commands, command, head, self.settings)
         summary = "\n".join((track.plan or "", _text(track.path / "fix-log.md")))
         sync = business_sync({each.path: each.lines for each in span.files}, summary)
-        coverage = measure_coverage(commands, self._file, head, files)
-        named = {name: self._environment[name] for name in (PYTHONPATH, "CHROMIUM") if name in self._environment}
+        coverage = measure_coverage(commands, self.file, head, files)
+        named = {name: self.environment[name] for name in (PYTHONPATH, "CHROMIUM") if name in self.environment}
         answers = run_evaluators(
             chosen,
-            self._ground(track, span, files, base, build, coverage),
+            self._ground(track, span, files, options, build, coverage),
             tree=head,
-            confine=self._confine,
-            environment=cleaned(self._environment) | named,
-            stop=self._stop,
-            notify=self._notify,
+            confine=self.confine,
+            environment=cleaned(self.environment) | named,
+            stop=self.stop,
+            notify=self.notify,
         )
         return MeasuredTrack(answers, self._checks(track, span, build, sync), sync)
 
     def _lay_out(self, tree: str, folder: Path) -> None:
-        self._workspace.export(tree, folder)
-        for name in self._settings.environment_folders:
-            source = self._root / name
-            mounted = self._settings.sandbox == "bwrap" and folder.name == HEAD
+        self.workspace.export(tree, folder)
+        for name in self.settings.environment_folders:
+            source = self.site.repository.root.resolve() / name
+            mounted = self.settings.sandbox == "bwrap" and folder.name == HEAD
             if source.is_dir() and not (folder / name).exists() and not mounted:
                 (folder / name).symlink_to(source, target_is_directory=True)
 
@@ -146,29 +142,30 @@ class TrackMeasuring:
         track: Track,
         span: TrackSpan,
         files: Sequence[str],
-        base: Path,
+        options: EvaluatorOptions,
         build: structural.BuildRun | None,
         coverage: CoverageLines | None,
     ) -> TrackGround:
-        product = track.product_path
-        place = product.relative_to(self._root).as_posix() if product and product.is_relative_to(self._root) else ""
-        before = self._workspace.read_file(Commit(span.base), place) if place and span.base != EMPTY else None
-        self._cache.mkdir(exist_ok=True)
+        root, product = self.site.repository.root.resolve(), track.product_path
+        place = product.relative_to(root).as_posix() if product and product.is_relative_to(root) else ""
+        before = self.workspace.read_file(Commit(span.base), place) if place and span.base != EMPTY else None
+        cache = self.site.home.folder / "tools"
+        cache.mkdir(exist_ok=True)
         return TrackGround(
             "",
-            str(base),
-            str(self._folder / "scratch"),
+            str(self.folder / BASE),
+            str(self.folder / "scratch"),
             tuple(files),
-            tuple(self._workspace.list_files(Commit(span.base))),
+            tuple(self.workspace.list_files(Commit(span.base))),
             span.changes,
-            self._options,
+            options,
             track.spec,
             track.product,
             place or "product.md",
             (before or b"").decode("utf-8", "replace"),
             shots=str(self.shots),
             track=track.folder,
-            cache=str(self._cache),
+            cache=str(cache),
             build=build,
             coverage=coverage,
         )
@@ -177,9 +174,8 @@ class TrackMeasuring:
         self, track: Track, span: TrackSpan, build: structural.BuildRun | None, sync: BusinessSync
     ) -> tuple[StructuralCheck, ...]:
         plan = read_plan(track.plan) if track.plan is not None else None
-        inside = (
-            track.path.relative_to(self._root).as_posix() if track.path.is_relative_to(self._root) else track.path.name
-        )
+        root, path = self.site.repository.root.resolve(), track.path
+        inside = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
         page = f"{inside}/plan.md"
         own = (f"{LOOP}/", f"{inside}/", *(("conductor/",) if inside.startswith("conductor/") else ()))
         scope = (

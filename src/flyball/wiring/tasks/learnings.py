@@ -78,10 +78,12 @@ def search(site: Site, text: str = "", files: Sequence[str] = ()) -> list[Learni
         fits = asking and each.entry.usable and not stale and each.score >= WEIGHTS.least and count < WEIGHTS.most
         count += fits
         shown.append(_listing(each, stale, asking=asking, fits=fits))
-    found = [each for each in shown if not asking or each.shown or _shares(each)]
+    found = [each for each in shown if not asking or each.shown or _shares(each.why)]
     if not asking:
         found.sort(key=lambda each: (each.at is not None, each.at), reverse=True)
-    return [*found, *(each for each in _of_others(site, entries) if not asking or _mentions(each, text))]
+    asked = set(words(text))
+    others = _of_others(site, entries)
+    return [*found, *(each for each in others if not asking or asked & set(words(f"{each.title} {each.choice}")))]
 
 
 def _listing(each: Ranked, stale: str, *, asking: bool, fits: bool) -> LearningListed:
@@ -105,12 +107,8 @@ def _listing(each: Ranked, stale: str, *, asking: bool, fits: bool) -> LearningL
     )
 
 
-def _shares(each: LearningListed) -> bool:
-    return "words" in each.why or "shares" in each.why or "same folder" in each.why
-
-
-def _mentions(each: LearningListed, text: str) -> bool:
-    return bool(set(words(text)) & set(words(f"{each.title} {each.choice}")))
+def _shares(why: str) -> bool:
+    return any(word in why for word in ("words", "shares", "same folder"))
 
 
 def _of_others(site: Site, entries: dict[str, LearningEntry]) -> Iterator[LearningListed]:

@@ -56,24 +56,16 @@ def open_task(
 
 def tasks_from(site: Site, source: Source) -> list[TaskId]:
     """Tasks that were opened from the same document, finished or not, newest last."""
-    found = []
-    for record in site.journal.tasks():
-        state = site.state(record.id)
-        known = state.task.source
-        if known is not None and (known.path, known.selector) == (source.path, source.selector):
-            found.append(record.id)
-    return found
+    wanted = (source.path, source.selector)
+    sources = ((record.id, site.state(record.id).task.source) for record in site.journal.tasks())
+    return [task for task, known in sources if known is not None and (known.path, known.selector) == wanted]
 
 
 def tasks_asked(site: Site, workflow: str, request: str) -> list[TaskId]:
     """Tasks that were asked for in the same words and work the same way, finished or not, newest last."""
-    asked = _plain(request)
-    found = []
-    for record in site.journal.tasks():
-        task = site.state(record.id).task
-        if task.source is None and task.workflow == workflow and _plain(task.request) == asked:
-            found.append(record.id)
-    return found
+    wanted = (workflow, _plain(request))
+    tasks = (site.state(record.id).task for record in site.journal.tasks())
+    return [task.id for task in tasks if task.source is None and (task.workflow, _plain(task.request)) == wanted]
 
 
 def _plain(request: str) -> str:

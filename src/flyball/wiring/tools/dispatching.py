@@ -108,16 +108,15 @@ class _Evaluating:
         self._notes: tuple[str, ...] = ()
         confine = confinement(site, self._settings, self._workspace, environment)
         self._measuring = TrackMeasuring(
-            site.repository.root,
+            site,
             self._workspace,
             hiding_logins(confine, environment),
             self._settings,
             file,
-            folder=folder,
-            cache=site.home.folder / "tools",
-            environment=environment,
-            stop=self._stop,
-            notify=notify,
+            folder,
+            environment,
+            self._stop,
+            notify,
         )
         self.shots = self._measuring.shots
 
