@@ -12,13 +12,13 @@ import typer
 from flyball.cli.support.arguments import AsJson
 from flyball.cli.support.exits import DONE, USAGE, exit_on_refusal
 from flyball.cli.support.output import put, put_json, tell
+from flyball.core.model.measurement import GateResult, Measurement
 from flyball.core.text.scrubbing import scrub
 from flyball.core.workflows.registry import DEFAULT, WORKFLOWS
 from flyball.ports import Refusal
 
 if TYPE_CHECKING:
     from flyball.config.detect import Proposal
-    from flyball.core.model.measurement import GateResult, Measurement
     from flyball.wiring.site import Site
 
 
@@ -80,12 +80,11 @@ def _free(site: Site, *, force: bool) -> Path:
     from flyball.config import file as config_file
 
     path = site.repository.root / config_file.FILE
-    shared = site.repository.root / config_file.SHARED_FILE
     if path.exists():
         config_file.require_regular(path)
     if not (path.exists() or path.is_symlink()):
-        there = config_file.read(site.repository.root)
-        if there is not None:
+        if config_file.read(site.repository.root) is not None:
+            shared = site.repository.root / config_file.SHARED_FILE
             raise Refusal(f"{shared} configures flyball already, under [tool.flyball]. Edit it there.")
     elif not force:
         raise Refusal(f"{path} already exists. Edit it, or replace it: flyball init --force")
@@ -93,7 +92,6 @@ def _free(site: Site, *, force: bool) -> Path:
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:
-
     try:
         with path.open("w" if force else "x", encoding="utf-8") as file:
             file.write(text)
@@ -115,6 +113,7 @@ def _try_gates(site: Site, proposal: Proposal, *, quiet: bool) -> Measurement:
 
 
 def _data(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[str, object]:
+    found = measured or Measurement("", "")
     return {
         "file": str(path),
         "stack": proposal.stack,
@@ -122,13 +121,10 @@ def _data(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[
         "agent": proposal.agent.value if proposal.agent else None,
         "gates": [
             {"name": g.name, "command": g.command, "passed": g.passed, "broken": g.broken, "counts": g.counts}
-            for g in (measured.gates if measured else ())
+            for g in found.gates
         ],
-        "tools": [
-            {"name": t.name, "command": t.command, "passed": t.passed, "broken": t.broken}
-            for t in (measured.tools if measured else ())
-        ],
-        "notes": measured.notes if measured else (),
+        "tools": [{"name": t.name, "command": t.command, "passed": t.passed, "broken": t.broken} for t in found.tools],
+        "notes": found.notes,
         "elsewhere": [{"gate": e.key, "command": e.value, "reason": e.reason} for e in proposal.elsewhere],
         "missing": _missing(proposal, measured),
         "trusted": True,
@@ -138,14 +134,13 @@ def _data(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[
 def _lines(
     path: Path, text: str, proposal: Proposal, measured: Measurement | None, wants: tuple[str, ...]
 ) -> Iterator[str]:
-
+    found = measured or Measurement("", "")
     yield from (f"  {line}".rstrip() for line in text.splitlines())
     yield ""
-    for gate in measured.gates if measured else ():
+    for gate in found.gates:
         yield from _gate(gate)
-    for tool in measured.tools if measured else ():
-        yield from _tool(tool)
-    yield from (f"note: {scrub(note)}" for note in (measured.notes if measured else ()))
+    yield from map(_tool, found.tools)
+    yield from (f"note: {scrub(note)}" for note in found.notes)
     yield from (f"note: {line.reason}; see [gates] above" for line in proposal.elsewhere)
     yield from (f"missing: {line}" for line in _missing(proposal, measured))
     yield f"{path} is written and trusted:"
@@ -175,7 +170,6 @@ def _next(path: Path, proposal: Proposal, measured: Measurement | None) -> Itera
 
 
 def _gate(gate: GateResult) -> Iterator[str]:
-
     if gate.broken:
         yield f"gate {gate.name} cannot run: {scrub(gate.broken)}"
         yield from (f"    {scrub(line)}" for line in gate.output.splitlines()[-8:])
@@ -186,12 +180,10 @@ def _gate(gate: GateResult) -> Iterator[str]:
         yield f"gate {gate.name}: exit {gate.exit_code}; its tests cannot be counted"
 
 
-def _tool(tool: GateResult) -> Iterator[str]:
-
+def _tool(tool: GateResult) -> str:
     if tool.broken:
-        yield f"{tool.name} cannot be run, so its check is off: {scrub(tool.command)}: {scrub(tool.broken)}"
-    else:
-        yield f"{tool.name}: {'nothing found' if tool.passed else f'exit {tool.exit_code}; what it finds now is known'}"
+        return f"{tool.name} cannot be run, so its check is off: {scrub(tool.command)}: {scrub(tool.broken)}"
+    return f"{tool.name}: {'nothing found' if tool.passed else f'exit {tool.exit_code}; what it finds now is known'}"
 
 
 def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:

@@ -96,7 +96,6 @@ def _speak(site: Site, word: Literal["keep", "drop"], named: str, because: str, 
 
 
 def _lines(each: LearningListed) -> list[str]:
-
     because = f": {plain(each.because, 160)}" if each.because else ""
     kind = "" if each.kind == "decision" else " (anti-pattern)"
     lines = [f"{each.id}{kind}  {plain(each.title, 100)}"]

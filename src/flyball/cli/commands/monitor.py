@@ -63,7 +63,6 @@ def _judge_batch(name: str, *, as_json: bool) -> int:
 
 
 def _batch() -> BatchResult | None:
-
     raw = _input().read(LONGEST_BATCH + 1)
     if len(raw) > LONGEST_BATCH:
         say(f"standard input: expected a batch result of at most {LONGEST_BATCH} bytes, found more.")

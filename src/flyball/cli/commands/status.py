@@ -101,7 +101,6 @@ def _question(task: str, question: QuestionShown) -> Iterator[str]:
 
 
 def _spend(shown: Status) -> str:
-
     usage = shown.usage
     spent = f", {money(usage.usd, usage.known_usd, estimated=usage.estimated)}" if usage.usd != 0 else ""
     tokens = f", {usage.input_tokens} tokens in, {usage.output_tokens} out" if usage.input_tokens else ""

@@ -27,7 +27,7 @@ def watch(
     ] = False,
 ) -> None:
     """Watch a running task from any terminal; without TASK, list all tasks of this machine, those that need you first."""
-    from flyball.cli.screen.attaching import attach
+    from flyball.cli.screen.seat import attach
     from flyball.cli.support.choosing import task_here
 
     with exit_on_refusal():

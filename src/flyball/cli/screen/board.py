@@ -17,10 +17,10 @@ from rich.console import Console
 from rich.text import Text
 
 from flyball import process
-from flyball.cli.screen.attaching import attach
 from flyball.cli.screen.painter import size_of
 from flyball.cli.screen.panel import fold_text
 from flyball.cli.screen.people import TerminalPeople
+from flyball.cli.screen.seat import attach
 from flyball.cli.support.output import put
 from flyball.clock import system_clock
 from flyball.config.home import environment
