@@ -17,7 +17,6 @@ from flyball.config.settings import Configured, RunFlags, build, without_sandbox
 from flyball.core.model.task import EffectId, TaskId
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.registry import WORKFLOWS, for_issues, for_plans, for_tracks, works_on_issues
-from flyball.core.workflows.tdd.prp_session import PrpSession
 from flyball.core.workflows.track.effects import ReadTrack
 from flyball.documents.loop_folder import check_foreign
 from flyball.documents.plan_source import format_of_boxes, read_plan_source, recognise, with_note_on_boxes
@@ -32,7 +31,7 @@ from flyball.projections.views.standing import finished
 from flyball.wiring.run.readiness import require_ready
 from flyball.wiring.run.trackers import read_tracker, tracker_source
 from flyball.wiring.site import Site
-from flyball.wiring.tasks.opening import open_task, tasks_asked, tasks_from
+from flyball.wiring.tasks.opening import tasks_asked, tasks_from
 from flyball.workspace.in_place.git_settings import refuse_settings
 from flyball.workspace.in_place.nested import refuse_links
 from flyball.workspace.repository import Repository
@@ -180,22 +179,6 @@ def settle_place(site: Site, configured: Configured) -> Configured:
         return configured
     say(f"{count} here: the task works in an isolated checkout of HEAD instead")
     return msgspec.structs.replace(configured, settings=msgspec.structs.replace(settings, in_place=False))
-
-
-def open_ordered(
-    site: Site, configured: Configured, order: Start, source: SourceDocument | None, session: PrpSession | None
-) -> TaskId:
-    if source is None:
-        return open_task(site, configured, request=order.request)
-    return open_task(
-        site,
-        configured,
-        request=order.request or source.request,
-        source=source.source,
-        document=source.text,
-        items=source.items,
-        session=session,
-    )
 
 
 def known_task(site: Site, configured: Configured, order: Start, source: SourceDocument | None) -> TaskId | None:

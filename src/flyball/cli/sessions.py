@@ -36,6 +36,7 @@ from flyball.wiring.run.readiness import require_keepable_budget
 from flyball.wiring.run.rendering import catch_up
 from flyball.wiring.run.telemetry import telemetry_of
 from flyball.wiring.site import Site
+from flyball.wiring.tasks.opening import open_task
 from flyball.wiring.tasks.reopening import prepare_reopening
 from flyball.workspace.repository import Repository
 
@@ -63,7 +64,7 @@ def start(here: Path, order: ordering.Start, flags: RunFlags) -> int:
         ordering.require_open_entries(source, configured)
     document = source.source if source else None
     require_free(site, configured.workflow, document, in_place=configured.settings.in_place)
-    task = ordering.open_ordered(site, configured, order, source, session)
+    task = open_task(site, configured, order.request, source, session)
     for note in (*configured.notes, *(source.notes if source else ())):
         say(note)
     return drive(site, task, attended=configured.settings.attended, seat=order.seat)

@@ -180,9 +180,7 @@ def _open_task(site: Site, workflow: str, shown: Demo) -> TaskId:
     configured = build(file, RunFlags(workflow=workflow))
     readers = {"issues": read_work_source, "track": read_track_source, "document": read_source}
     source = readers[WORKFLOWS[workflow].source](root / shown.source, root)
-    return open_task(
-        site, configured, request=source.request, source=source.source, document=source.text, items=source.items
-    )
+    return open_task(site, configured, source.request, source)
 
 
 def _summary(site: Site, task: TaskId, *, keep: bool, open_: bool) -> Iterator[str]:

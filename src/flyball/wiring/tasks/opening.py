@@ -6,26 +6,25 @@ from flyball.clock import system_clock
 from flyball.config.settings import Configured
 from flyball.core.model.events import Fact, TaskOpened
 from flyball.core.model.naming import slug
-from flyball.core.model.task import Item, Source, Task, TaskId
+from flyball.core.model.task import Source, Task, TaskId
 from flyball.core.workflows.registry import WORKFLOWS
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.prp_session import PrpSession
 from flyball.documents.loop_folder import highest_number
+from flyball.documents.source import SourceDocument
 from flyball.wiring.site import Site
 
 
 def open_task(
     site: Site,
     configured: Configured,
-    *,
     request: str,
-    source: Source | None = None,
-    document: str = "",
-    items: tuple[Item, ...] = (),
+    document: SourceDocument | None = None,
     session: PrpSession | None = None,
 ) -> TaskId:
-    """Give the work an id of its own and put it into the journal, both or neither."""
+    """Give the work an id of its own and put it into the journal, both or neither; a document says itself what is asked."""
     at = system_clock.now()
+    request = request or (document.request if document else "")
 
     def opening(task: TaskId) -> list[Fact]:
         opened = Task(
@@ -35,9 +34,9 @@ def open_task(
             settings=configured.settings,
             opened_at=at,
             agents=configured.agents,
-            source=source,
-            document=document,
-            items=items,
+            source=document.source if document else None,
+            document=document.text if document else "",
+            items=document.items if document else (),
         )
         if session is not None:
             return [TaskOpened(opened, session.phase), SessionImported(session)]
