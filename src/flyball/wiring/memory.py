@@ -35,16 +35,12 @@ class JournalLearnings:
     def tasks(self) -> dict[str, Learnings]:
         """All of them as of now; a task whose journal cannot be read is left out."""
         for record in self._journal.tasks():
+            after, learnings = self._known.get(record.id, (0, Learnings()))
             with contextlib.suppress(JournalError):
-                self._read(record.id)
+                for event in self._journal.read_of(record.id, KINDS, after):
+                    remember(learnings, event)
+                    self._known[record.id] = event.seq, learnings
         return {task: learnings for task, (_, learnings) in self._known.items()}
-
-    def _read(self, task: TaskId) -> None:
-        after, learnings = self._known.get(task, (0, Learnings()))
-        for event in self._journal.read_of(task, KINDS, after):
-            remember(learnings, event)
-            after = event.seq
-            self._known[task] = after, learnings
 
 
 def regular_text(path: Path, most: int) -> str | None:

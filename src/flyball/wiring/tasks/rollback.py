@@ -105,9 +105,8 @@ def _target(task: TaskId, found: list[CheckpointRecord], word: str) -> Checkpoin
 def _finished_before(site: Site, hand: ManualSession, target: CheckpointRecord) -> str:
     """Refuse what would not lead on; the user's branch that has the work already, which stays as it is."""
     task, state = hand.state.task.id, hand.state
-    if state.rounds and target.at < max(
-        event.at for event in site.journal.read(task) if isinstance(event.fact, ev.TaskReopened)
-    ):
+    reopened = (event.at for event in site.journal.read(task) if isinstance(event.fact, ev.TaskReopened))
+    if state.rounds and target.at < max(reopened):
         raise NoSuchCheckpoint(
             f"{target.label} lies before {task} was reopened, and belongs to work that was delivered; expected a checkpoint made"
             f" since, such as reopened-{state.rounds}. See: flyball checkpoints {task}"
