@@ -1,4 +1,4 @@
-"""What `run` was asked for: the document, the settings, and the task it may belong to; all of it settled before anything is written."""
+"""What `run` was asked for: the document, a session of another loop, the settings, and the task it may belong to; all settled before anything is written."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ import msgspec
 from flyball.cli.screen.seat import Seat
 from flyball.cli.support.exits import DONE, say
 from flyball.cli.support.output import ask
+from flyball.clock import system_clock
 from flyball.config import file as config_file, trust
 from flyball.config.home import RepositoryHome, environment
 from flyball.config.settings import Configured, RunFlags, build, without_sandbox, workflow_of
 from flyball.core.model.task import EffectId, TaskId
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.registry import WORKFLOWS, for_issues, for_plans, for_tracks, works_on_issues
+from flyball.core.workflows.tdd.prp_session import COMPLETED, PrpSession, told
 from flyball.core.workflows.track.effects import ReadTrack
 from flyball.documents.loop_folder import check_foreign
 from flyball.documents.plan_source import format_of_boxes, read_plan_source, recognise, with_note_on_boxes
+from flyball.documents.prp_files import document_of, is_session, read_session, session_folder
 from flyball.documents.source import SourceDocument, read_source
 from flyball.documents.track_documents import TrackDocuments
 from flyball.documents.track_source import is_track_folder, read_track_source
@@ -53,6 +56,10 @@ class NothingAsked(Refusal):
 
 class NeedsItsOwnTree(Refusal):
     """The files a task is worked from would be part of the tree that checkpoints restore."""
+
+
+class SessionOver(Refusal):
+    """There is nothing left of the session to take up."""
 
 
 class SourceChanged(Refusal):
@@ -158,6 +165,37 @@ def _refuse_in_place(configured: Configured, what: str, edited: str) -> None:
             f"{what} cannot be worked in place: flyball edits its {edited} while checkpoints of the tree come and go. "
             "Leave out --in-place, and merge the branch when it is done."
         )
+
+
+def named_session(source: Path | None, root: Path) -> tuple[PrpSession, Path] | None:
+    """The session of another loop that `--from` names, and its document."""
+    if source is None or not is_session(source):
+        return None
+    session = read_session(source, system_clock.now())
+    document = document_of(session, source, root)
+    if session.status == COMPLETED:
+        raise SessionOver(
+            f"{told(session)}: that session is finished. Start a new task from its document: flyball run --from {document}"
+        )
+    return session, document
+
+
+def offered_session(source: Path | None, root: Path, *, attended: bool) -> PrpSession | None:
+    """The repository's own session on this very document, if a person wants it taken up; without one it is only named."""
+    place = session_folder(root, environment())
+    if source is None or place is None:
+        return None
+    session = read_session(place, system_clock.now())
+    if session.status == COMPLETED or (root / session.document).resolve() != source.resolve():
+        return None
+    say(f"found {told(session)}")
+    if not attended:
+        say(f"the session is not continued; to continue it: flyball run --from {place}")
+        return None
+    word = ask(f"take it up at {session.phase}, new or abort? [take] ") or "take"
+    if word.startswith("a"):
+        sys.exit(DONE)
+    return None if word.startswith("n") else session
 
 
 def settle_place(site: Site, configured: Configured) -> Configured:

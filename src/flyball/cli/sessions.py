@@ -11,7 +11,6 @@ from flyball.cli import ordering
 from flyball.cli.screen.live import screen
 from flyball.cli.screen.people import NobodyThere, SomebodyThere, TerminalPeople
 from flyball.cli.screen.seat import Leaving, Seat, controls
-from flyball.cli.support import prp_sessions
 from flyball.cli.support.choosing import NewRequest, choose_task
 from flyball.cli.support.exits import exit_code, say
 from flyball.cli.support.output import put_json
@@ -36,15 +35,14 @@ from flyball.wiring.run.readiness import require_keepable_budget
 from flyball.wiring.run.rendering import catch_up
 from flyball.wiring.run.telemetry import telemetry_of
 from flyball.wiring.site import Site
-from flyball.wiring.tasks.opening import open_task
-from flyball.wiring.tasks.reopening import prepare_reopening
+from flyball.wiring.tasks.opening import open_task, prepare_reopening
 from flyball.workspace.repository import Repository
 
 
 def start(here: Path, order: ordering.Start, flags: RunFlags) -> int:
     """Open a task, or take up the one its document belongs to, and drive it."""
     repository = Repository.find(here)
-    taken = prp_sessions.named_session(order.source, repository.root)
+    taken = ordering.named_session(order.source, repository.root)
     if taken is not None:
         order = msgspec.structs.replace(order, source=taken[1])
     flags = ordering.with_workflow(repository.root, order, flags)
@@ -58,7 +56,7 @@ def start(here: Path, order: ordering.Start, flags: RunFlags) -> int:
     if session is not None:
         say(f"{told(session)}: the task begins there")
     elif WORKFLOWS[configured.workflow].takes_sessions:
-        session = prp_sessions.offered_session(order.source, repository.root, attended=configured.settings.attended)
+        session = ordering.offered_session(order.source, repository.root, attended=configured.settings.attended)
     configured = ordering.settle_place(site, configured)
     if source is not None and source.source.format:
         ordering.require_open_entries(source, configured)

@@ -1,4 +1,4 @@
-"""Opening a task: number, folder, first fact."""
+"""Opening a task: number, folder, first fact; and opening a finished one again, where feedback on it could be delivered."""
 
 from __future__ import annotations
 
@@ -7,12 +7,23 @@ from flyball.config.settings import Configured
 from flyball.core.model.events import Fact, TaskOpened
 from flyball.core.model.naming import slug
 from flyball.core.model.task import Source, Task, TaskId
+from flyball.core.text.quantities import listed
 from flyball.core.workflows.registry import WORKFLOWS
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.prp_session import PrpSession
 from flyball.documents.loop_folder import highest_number
 from flyball.documents.source import SourceDocument
+from flyball.ports import Refusal
+from flyball.wiring.run.manual_session import manual_session
 from flyball.wiring.site import Site
+
+
+class NotDone(Refusal):
+    """There is no finished work yet that feedback could be on."""
+
+
+class ChangedInPlace(Refusal):
+    """The user's tree is no longer what the task delivered."""
 
 
 def open_task(
@@ -70,3 +81,26 @@ def tasks_asked(site: Site, workflow: str, request: str) -> list[TaskId]:
 def _plain(request: str) -> str:
     """The words alone: blanks, case and a full stop at the end make no other request."""
     return " ".join(request.split()).rstrip(".").casefold()
+
+
+def prepare_reopening(site: Site, task: TaskId) -> str:
+    """Refuse what could not be delivered in the end; a sentence on what was put back for it, if anything was."""
+    with manual_session(site, task) as hand:
+        stopped, workspace = hand.state.stopped, hand.workspace
+        if stopped is not None and stopped.kind == "aborted":
+            raise NotDone(
+                f"{task} was aborted, so it delivered nothing to give feedback on. Continue it with:"
+                f" flyball rollback {task} --to last-good; then: flyball modify {task} TEXT; and: flyball resume {task}"
+            )
+        if stopped is None or stopped.kind != "done":
+            raise NotDone(
+                f"{task} is not finished, so it is not reopened. Give it guidance instead: flyball modify {task} TEXT;"
+                f" then: flyball resume {task}"
+            )
+        changed = workspace.unsaved() if workspace.in_place else ()
+        if changed:
+            raise ChangedInPlace(
+                f"{task} was worked in place, and this tree has changed since: {listed(changed, 5)}. Commit or keep that elsewhere"
+                f' and start anew from it: flyball run --in-place "…"; or put the files back: flyball diff {task}'
+            )
+        return workspace.reclaim()
