@@ -12,7 +12,6 @@ import typer
 from flyball.cli.support.arguments import MaybeTask
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_bytes, put_error_bytes, put_json, time_of_day
-from flyball.core.fold.evolve import evolve
 from flyball.core.model.effects import Recall, RunAgent
 from flyball.core.model.events import Begun, Ended, Event
 from flyball.core.model.outcomes import Recalled, TurnEnded
@@ -68,6 +67,7 @@ def logs(
 
 def _events(site: Site, task: TaskId, *, follow: bool) -> Iterator[tuple[Event, State]]:
     """Events with the state after each; following ends with the task."""
+    from flyball.core.fold.evolve import evolve
     from flyball.projections.views.standing import finished
 
     state: State | None = None
