@@ -79,8 +79,8 @@ def reopen(
 ) -> None:
     """Continue a task that is DONE: your feedback becomes new criteria, subtasks or issues."""
     from flyball.cli.screen.seat import take_seat
-    from flyball.cli.sessions import reopen as take_up
+    from flyball.cli.sessions import reopen as reopen_task
 
     with exit_on_refusal():
         seat = take_seat(as_json=as_json, detach=detach)
-        sys.exit(take_up(Path.cwd(), task, " ".join(feedback), typed, seat))
+        sys.exit(reopen_task(Path.cwd(), task, " ".join(feedback), typed, seat))

@@ -19,7 +19,7 @@ from flyball.engine.driver import Driver, Listener
 from flyball.ports import People, Watch
 from flyball.wiring.run.adapters import Adapters
 from flyball.wiring.run.agents import known_secrets
-from flyball.wiring.run.holding import Holding, holding
+from flyball.wiring.run.holding import Holding, hold_task
 from flyball.wiring.run.rendering import Rendering
 from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
@@ -42,7 +42,7 @@ class Controller(msgspec.Struct, frozen=True):
     def run(self, *said: Fact) -> State:
         """Take the task up, with what was said on the command line, and drive it until it stops."""
         task = self.site.state(self.task).task
-        with holding(self.site, task) as held:
+        with hold_task(self.site, task) as held:
             self.site.journal.hide(known_secrets(task, self.environment, self.site.repository.root))
             view = self.site.view(self.task)
             workspace = self.site.workspace(task, self.environment)

@@ -30,7 +30,7 @@ class Holding(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def holding(site: Site, task: Task) -> Iterator[Holding]:
+def hold_task(site: Site, task: Task) -> Iterator[Holding]:
     """Take a task's leases, or say who holds them."""
     with ExitStack() as held:
         lease = held.enter_context(_take(site, task_scope(task.id), f"The task {task.id}", site.home.locks))

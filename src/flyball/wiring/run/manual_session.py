@@ -15,7 +15,7 @@ from flyball.core.model.outcomes import Interrupted, Outcome, Saved
 from flyball.core.model.state import State
 from flyball.core.model.task import Commit, EffectId, TaskId
 from flyball.journal.leases import Lease
-from flyball.wiring.run.holding import holding
+from flyball.wiring.run.holding import hold_task
 from flyball.wiring.run.rendering import Rendering
 from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
@@ -83,5 +83,5 @@ class ManualSession:
 def manual_session(site: Site, task: TaskId) -> Iterator[ManualSession]:
     """Take a task's leases, or say who holds them."""
     opened = site.state(task).task
-    with holding(site, opened) as held:
+    with hold_task(site, opened) as held:
         yield ManualSession(site, held.lease, task, site.workspace(opened))

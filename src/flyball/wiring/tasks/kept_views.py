@@ -55,7 +55,7 @@ def load(site: Site, task: TaskId) -> int:
         return 0
     try:
         mark, _, body = _path(site, task).read_bytes().partition(b"\n")
-        with _without_collecting():
+        with _suspend_collecting():
             view = ViewReader(io.BytesIO(body)).load()
     except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError, TypeError, ValueError, IndexError):
         return 0
@@ -99,7 +99,7 @@ def _code() -> str:
 
 
 @contextmanager
-def _without_collecting() -> Iterator[None]:
+def _suspend_collecting() -> Iterator[None]:
     """So many new values at once are no garbage, and to look among them for some takes most of the time."""
     on = gc.isenabled()
     gc.disable()

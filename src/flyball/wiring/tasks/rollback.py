@@ -61,7 +61,7 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
     """Go back to a checkpoint: what is undone is kept as one, and the loop goes on from the stage that followed it."""
     target = _target(task, checkpoints(site, task), word)
     with manual_session(site, task) as hand:
-        merged = _finished_before(site, hand, target)
+        merged = _reclaim_finished(site, hand, target)
         hand.workspace.prepare()
         hand.interrupt_all(f"rolled back to {target.label}")
         undone = _set_aside(hand, target)
@@ -102,7 +102,7 @@ def _target(task: TaskId, found: list[CheckpointRecord], word: str) -> Checkpoin
     return target
 
 
-def _finished_before(site: Site, hand: ManualSession, target: CheckpointRecord) -> str:
+def _reclaim_finished(site: Site, hand: ManualSession, target: CheckpointRecord) -> str:
     """Refuse what would not lead on; the user's branch that has the work already, which stays as it is."""
     task, state = hand.state.task.id, hand.state
     reopened = (event.at for event in site.journal.read(task) if isinstance(event.fact, ev.TaskReopened))

@@ -44,7 +44,7 @@ class EvaluationAnswer(msgspec.Struct, frozen=True):
     evaluation: Evaluation
 
 
-def weigh(
+def evaluate_backlog(
     folder: WorkFolder, given: Given, validations: tuple[Validation, ...] = (), validators: tuple[str, ...] = VALIDATORS
 ) -> EvaluationAnswer:
     """Evaluate a backlog together with what was typed and what validators said; `validators` must all have said something."""
