@@ -150,7 +150,7 @@ def telling(folder: Path) -> tuple[str, float, float]:
     """The same with all that screens and reports tell of it, which a command that takes a task up has ready."""
     from flyball.wiring.task_view import TaskView
 
-    return "the same with its chronicle", *_against_reading(folder, lambda *where: TaskView().look(*where))
+    return "the same with its history", *_against_reading(folder, lambda *where: TaskView().look(*where))
 
 
 def _against_reading(folder: Path, work: Callable[[Any, Any], object]) -> tuple[float, float]:

@@ -163,12 +163,11 @@ def _evaluated(root: str) -> HookVerdict:
     # msgspec uses it where it is installed and does as well without; its import alone is half a bare start.
     sys.modules.setdefault("typing_extensions", None)  # type: ignore[arg-type]
     from flyball.documents.work_folder import WorkFolder
-    from flyball.wiring.tools.evaluate_settings import evaluate_settings
-    from flyball.wiring.tools.evaluation import Given, weigh
+    from flyball.wiring.tools.evaluation import Given, evaluate_backlog, evaluate_settings
 
     settings = evaluate_settings(root)
     folder = WorkFolder(root, settings.ignore)
-    found = weigh(folder, Given(), validators=settings.validators)
+    found = evaluate_backlog(folder, Given(), validators=settings.validators)
     said = found.evaluation
     if said.trigger == "unverified" and not found.situation.backlog.unread and folder.is_done_still():
         return HookVerdict(

@@ -12,7 +12,7 @@ from typer.main import get_command
 
 from flyball.__main__ import main
 from flyball.cli import app as table
-from flyball.cli.support import crash, exits
+from flyball.cli.support import exits
 from flyball.cli.support.arguments import task_ids
 from flyball.core.model.task import TaskId
 from flyball.documents.errors import LoopFolderUnwritable
@@ -79,7 +79,7 @@ def test_an_internal_error_keeps_its_traceback_and_exits_1(tmp_path, monkeypatch
     monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "home"))
     with pytest.raises(ZeroDivisionError) as raised:
         raise ZeroDivisionError("oh")
-    assert crash.ended(raised.value) == 1
+    assert table.report_crash(raised.value) == 1
     (kept,) = (tmp_path / "home").glob("crash-*.txt")
     assert "ZeroDivisionError: oh" in kept.read_text()
     said = capsys.readouterr().err
@@ -102,13 +102,13 @@ def test_an_error_nobody_foresaw_reaches_no_person_as_a_traceback(monkeypatch, t
 
 def test_where_no_traceback_can_be_kept_it_is_printed(monkeypatch, capsys):
     monkeypatch.setenv("FLYBALL_HOME", "/dev/null/nowhere")
-    assert crash.ended(ValueError("oh")) == 1
+    assert table.report_crash(ValueError("oh")) == 1
     assert "ValueError: oh" in capsys.readouterr().err
 
 
 def test_what_the_system_refuses_is_no_internal_error(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "home"))
-    assert crash.ended(OSError(errno.EROFS, "Read-only file system", "/etc/rules")) == 1
+    assert table.report_crash(OSError(errno.EROFS, "Read-only file system", "/etc/rules")) == 1
     assert capsys.readouterr().err.startswith("flyball: /etc/rules: Read-only file system. ")
     assert not (tmp_path / "home").exists()
 

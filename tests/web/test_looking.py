@@ -321,7 +321,7 @@ def test_thousands_of_checkpoints_are_paged_and_an_old_one_can_still_be_chosen(s
     assert ">turn-120</a>" in newest
     older = re.search(r'href="([^"]+before=\d+)">(\d+) earlier checkpoints', newest)
     assert older
-    assert int(older[2]) == len(site.dossier(task).chronicle.checkpoints) - 50
+    assert int(older[2]) == len(site.view(task).history.checkpoints) - 50
     assert browser.get(older[1]).text.count("<li data-row>") == 50
     form = browser.get(f"{here}/say/rollback?to=turn-3").text
     assert form.count("<option") == 51

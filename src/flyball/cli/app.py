@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
+from errno import EACCES, EDQUOT, EFBIG, EIO, EMFILE, ENAMETOOLONG, ENFILE, ENOSPC, ENXIO, EPERM, EROFS, ESTALE
+from pathlib import Path
 
 import typer
 
@@ -31,14 +35,15 @@ from flyball.cli.commands import (
     watch,
     words,
 )
-from flyball.cli.commands.resume import reopen, resume
-from flyball.cli.commands.run import run as run_command
-from flyball.cli.support.exits import INTERRUPTED, USAGE, say
-from flyball.cli.support.output import settle
+from flyball.cli.commands.run import reopen, resume, run as run_command
+from flyball.cli.support.exits import INTERNAL, INTERRUPTED, USAGE, say
+from flyball.cli.support.output import settle, tell
 from flyball.cli.support.parsing import CommandTable, FreeTextCommand
 
 WORK, LOOK, SPEAK, GO_BACK, SET_UP = "Work", "Look", "Steer a task", "Go back", "Set up"
 ALONE, OUT = "Standalone tools", "From other programs"
+_WORLD = frozenset({EACCES, EDQUOT, EFBIG, EIO, EMFILE, ENAMETOOLONG, ENFILE, ENOSPC, ENXIO, EPERM, EROFS, ESTALE})
+"""What a system refuses whatever the program: a full disk, a folder nobody may write to."""
 
 app = typer.Typer(
     name="flyball",
@@ -106,25 +111,49 @@ def _run() -> int:
     except typer.Abort:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - whatever it is, its traceback is kept
-        if hasattr(error, "format_message"):
-            return _misused(error)
-        from flyball.cli.support.crash import ended
-
-        return ended(error)
+        return report_misuse(error) if hasattr(error, "format_message") else report_crash(error)
     return code if isinstance(code, int) else 0
 
 
-def _misused(error: Exception) -> int:
+def report_misuse(error: Exception) -> int:
     """What was typed is no command of ours: say why, and where to look."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "flyball"
-    message = _in_one_line(error.format_message())  # type: ignore[attr-defined]
+    # In one line, and without the parser's name for what is wrong.
+    message = " ".join(error.format_message().split()).replace(": Value error, ", ": ")  # type: ignore[attr-defined]
     if message:
         stop = "" if message.endswith((".", "?", "!")) else "."
         say(f"{message}{stop} See: {command} --help")
     return USAGE
 
 
-def _in_one_line(message: str) -> str:
-    """What the parser says, without its line breaks and the name it has for what is wrong."""
-    return " ".join(message.split()).replace(": Value error, ", ": ")
+def report_crash(error: BaseException) -> int:
+    """Keep the traceback, say one sentence, give the exit code; what the system refuses is no error of ours."""
+    if isinstance(error, OSError) and error.errno in _WORLD:
+        where = f"{error.filename}: " if isinstance(error.filename, str | os.PathLike) else ""
+        say(f"{where}{error.strerror}. What is in the journal is safe. Fix this and try again.")
+        return INTERNAL
+    text = "".join(traceback.format_exception(error))
+    kept = _keep_traceback(text)
+    name = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+    if kept is None:
+        tell(text)
+        say(f"internal error: {name}. What is in the journal is safe; go on with: flyball resume")
+    else:
+        say(f"internal error: {name}. The traceback is in {kept}. Go on with: flyball resume")
+    return INTERNAL
+
+
+def _keep_traceback(text: str) -> Path | None:
+    from flyball.clock import system_clock
+    from flyball.config.errors import ConfigError
+    from flyball.config.home import home_folder
+
+    try:
+        home = home_folder()
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = home / f"crash-{system_clock.now():%Y%m%d-%H%M%S-%f}.txt"
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except (OSError, ConfigError):
+        return None
+    return path

@@ -1,4 +1,4 @@
-"""What `run` was asked for: the document, the settings, and the task it may belong to; all of it settled before anything is written."""
+"""What `run` was asked for: the document, a session of another loop, the settings, and the task it may belong to; all settled before anything is written."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ import msgspec
 
 from flyball.cli.screen.seat import Seat
 from flyball.cli.support.exits import DONE, say
-from flyball.cli.support.output import asked
+from flyball.cli.support.output import ask
+from flyball.clock import system_clock
 from flyball.config import file as config_file, trust
 from flyball.config.home import RepositoryHome, environment
 from flyball.config.settings import Configured, RunFlags, build, without_sandbox, workflow_of
 from flyball.core.model.task import EffectId, TaskId
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.registry import WORKFLOWS, for_issues, for_plans, for_tracks, works_on_issues
-from flyball.core.workflows.tdd.prp_session import PrpSession
+from flyball.core.workflows.tdd.prp_session import COMPLETED, PrpSession, describe_session
 from flyball.core.workflows.track.effects import ReadTrack
 from flyball.documents.loop_folder import check_foreign
 from flyball.documents.plan_source import format_of_boxes, read_plan_source, recognise, with_note_on_boxes
+from flyball.documents.prp_files import document_of, is_session, read_session, session_folder
 from flyball.documents.source import SourceDocument, read_source
 from flyball.documents.track_documents import TrackDocuments
 from flyball.documents.track_folder import is_track_folder, read_track_source
@@ -32,7 +34,7 @@ from flyball.projections.views.standing import final_stop
 from flyball.wiring.run.readiness import require_ready
 from flyball.wiring.run.trackers import read_tracker, tracker_source
 from flyball.wiring.site import Site
-from flyball.wiring.tasks.opening import open_task, tasks_asked, tasks_from
+from flyball.wiring.tasks.opening import tasks_asked, tasks_from
 from flyball.workspace.in_place.git_settings import refuse_settings
 from flyball.workspace.in_place.nested import refuse_links
 from flyball.workspace.repository import Repository
@@ -54,6 +56,10 @@ class NothingAsked(Refusal):
 
 class NeedsItsOwnTree(Refusal):
     """The files a task is worked from would be part of the tree that checkpoints restore."""
+
+
+class SessionOver(Refusal):
+    """There is nothing left of the session to take up."""
 
 
 class SourceChanged(Refusal):
@@ -123,7 +129,24 @@ def with_workflow(root: Path, order: Start, flags: RunFlags) -> RunFlags:
     return flags
 
 
-def _imported(root: Path, path: Path, configured: Configured) -> SourceDocument | None:
+def _source(root: Path, order: Start, configured: Configured) -> SourceDocument | None:
+    path = order.source
+    if works_on_issues(configured.workflow):
+        _refuse_in_place(configured, "A backlog", "files")
+        return read_work_source(path or root / WORK, root)
+    if path is None:
+        return None
+    if configured.workflow == for_tracks():
+        _refuse_in_place(configured, "A track", "documents")
+        found = read_track_source(path, root)
+        # Refuses a track that cannot be worked, or asks for an evaluator that is not there.
+        TrackDocuments(root, offered().cards).read(ReadTrack(EffectId("read/now"), path=found.source.path))
+        return found
+    imported = _imported_plan(root, path, configured) if WORKFLOWS[configured.workflow].imports else None
+    return imported or read_source(path, root)
+
+
+def _imported_plan(root: Path, path: Path, configured: Configured) -> SourceDocument | None:
     """The plan at a path; None for a document without boxes of its own. The workflow was chosen, so any box is an entry."""
     tracker = tracker_source(str(path)) if not path.exists() else None
     if tracker is not None:
@@ -136,32 +159,43 @@ def _imported(root: Path, path: Path, configured: Configured) -> SourceDocument 
     return found
 
 
-def _track(root: Path, path: Path, configured: Configured) -> SourceDocument:
-    """The track at a path, if it can be worked and every evaluator it asks for is there."""
-    _refuse_in_place(configured, "A track", "documents")
-    found = read_track_source(path, root)
-    TrackDocuments(root, offered().cards).read(ReadTrack(EffectId("read/now"), path=found.source.path))
-    return found
-
-
-def _source(root: Path, order: Start, configured: Configured) -> SourceDocument | None:
-    if configured.workflow == for_tracks() and order.source is not None:
-        return _track(root, order.source, configured)
-    if not works_on_issues(configured.workflow):
-        if order.source is None:
-            return None
-        imported = _imported(root, order.source, configured) if WORKFLOWS[configured.workflow].imports else None
-        return imported or read_source(order.source, root)
-    _refuse_in_place(configured, "A backlog", "files")
-    return read_work_source(order.source or root / WORK, root)
-
-
 def _refuse_in_place(configured: Configured, what: str, edited: str) -> None:
     if configured.settings.in_place:
         raise NeedsItsOwnTree(
             f"{what} cannot be worked in place: flyball edits its {edited} while checkpoints of the tree come and go. "
             "Leave out --in-place, and merge the branch when it is done."
         )
+
+
+def named_session(source: Path | None, root: Path) -> tuple[PrpSession, Path] | None:
+    """The session of another loop that `--from` names, and its document."""
+    if source is None or not is_session(source):
+        return None
+    session = read_session(source, system_clock.now())
+    document = document_of(session, source, root)
+    if session.status == COMPLETED:
+        raise SessionOver(
+            f"{describe_session(session)}: that session is finished. Start a new task from its document: flyball run --from {document}"
+        )
+    return session, document
+
+
+def offered_session(source: Path | None, root: Path, *, attended: bool) -> PrpSession | None:
+    """The repository's own session on this very document, if a person wants it taken up; without one it is only named."""
+    place = session_folder(root, environment())
+    if source is None or place is None:
+        return None
+    session = read_session(place, system_clock.now())
+    if session.status == COMPLETED or (root / session.document).resolve() != source.resolve():
+        return None
+    say(f"found {describe_session(session)}")
+    if not attended:
+        say(f"the session is not continued; to continue it: flyball run --from {place}")
+        return None
+    word = ask(f"take it up at {session.phase}, new or abort? [take] ") or "take"
+    if word.startswith("a"):
+        sys.exit(DONE)
+    return None if word.startswith("n") else session
 
 
 def settle_place(site: Site, configured: Configured) -> Configured:
@@ -176,29 +210,13 @@ def settle_place(site: Site, configured: Configured) -> Configured:
         return configured
     word = "isolate"
     if settings.attended:
-        word = asked(f"This tree has {count}: include them, isolate the task from them, or abort? [isolate] ")
+        word = ask(f"This tree has {count}: include them, isolate the task from them, or abort? [isolate] ")
     if word.startswith("a"):
         sys.exit(DONE)
     if word.startswith("in"):
         return configured
     say(f"{count} here: the task works in an isolated checkout of HEAD instead")
     return msgspec.structs.replace(configured, settings=msgspec.structs.replace(settings, in_place=False))
-
-
-def open_as_asked(
-    site: Site, configured: Configured, order: Start, source: SourceDocument | None, session: PrpSession | None
-) -> TaskId:
-    if source is None:
-        return open_task(site, configured, request=order.request)
-    return open_task(
-        site,
-        configured,
-        request=order.request or source.request,
-        source=source.source,
-        document=source.text,
-        items=source.items,
-        session=session,
-    )
 
 
 def known_task(site: Site, configured: Configured, order: Start, source: SourceDocument | None) -> TaskId | None:
@@ -214,16 +232,16 @@ def known_task(site: Site, configured: Configured, order: Start, source: SourceD
     if source is not None and final_stop(state) is not None:
         return None if source.living or changed else task
     if not configured.settings.attended:
-        return _resumed(task, order, source if changed else None)
+        return _resume_as_opened(task, order, source if changed else None)
     note = " (the document has changed since)" if changed else ""
     say(f"found {task} at {state.main.stage}, iteration {state.iterations}{note}")
-    word = asked("resume, new or abort? [resume] ") or "resume"
+    word = ask("resume, new or abort? [resume] ") or "resume"
     if word.startswith("a"):
         sys.exit(DONE)
     return None if word.startswith("n") else task
 
 
-def _resumed(task: TaskId, order: Start, changed: SourceDocument | None) -> TaskId:
+def _resume_as_opened(task: TaskId, order: Start, changed: SourceDocument | None) -> TaskId:
     """Without anybody to ask, the task as it was opened; a document that has changed since is another order."""
     again = f"--from {shlex.quote(str(order.source))}" if order.source else shlex.quote(order.request)
     if changed is not None:

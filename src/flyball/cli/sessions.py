@@ -7,22 +7,11 @@ from pathlib import Path
 import msgspec
 
 from flyball import process
-from flyball.cli.ordering import (
-    NothingAsked,
-    Start,
-    is_shown_to_person,
-    known_task,
-    open_as_asked,
-    require_open_entries,
-    settle_order,
-    settle_place,
-    with_workflow,
-)
+from flyball.cli import ordering
+from flyball.cli.screen.live import screen
 from flyball.cli.screen.people import NobodyThere, SomebodyThere, TerminalPeople
-from flyball.cli.screen.screen import screen
 from flyball.cli.screen.seat import Leaving, Seat, controls
-from flyball.cli.support import prp_sessions
-from flyball.cli.support.choosing import NewRequest, chosen
+from flyball.cli.support.choosing import NewRequest, choose_task
 from flyball.cli.support.exits import exit_code, say
 from flyball.cli.support.output import put_json
 from flyball.clock import system_clock
@@ -46,34 +35,34 @@ from flyball.wiring.run.readiness import require_keepable_budget
 from flyball.wiring.run.rendering import catch_up
 from flyball.wiring.run.telemetry import telemetry_of
 from flyball.wiring.site import Site
-from flyball.wiring.tasks.reopening import made_ready
+from flyball.wiring.tasks.opening import open_task, prepare_reopening
 from flyball.workspace.repository import Repository
 
 
-def start(here: Path, order: Start, flags: RunFlags) -> int:
+def start(here: Path, order: ordering.Start, flags: RunFlags) -> int:
     """Open a task, or take up the one its document belongs to, and drive it."""
     repository = Repository.find(here)
-    taken = prp_sessions.named(order.source, repository.root)
+    taken = ordering.named_session(order.source, repository.root)
     if taken is not None:
         order = msgspec.structs.replace(order, source=taken[1])
-    flags = with_workflow(repository.root, order, flags)
-    configured, source = settle_order(repository, order, flags, session=taken is not None)
+    flags = ordering.with_workflow(repository.root, order, flags)
+    configured, source = ordering.settle_order(repository, order, flags, session=taken is not None)
     site = Site.of(repository)
     if not order.new:
-        known = known_task(site, configured, order, source)
+        known = ordering.known_task(site, configured, order, source)
         if known is not None:
-            return _taken_up(site, known, flags, order.seat)
+            return _go_on(site, known, flags, order.seat)
     session = taken[0] if taken is not None else None
     if session is not None:
         say(f"{describe_session(session)}: the task begins there")
     elif WORKFLOWS[configured.workflow].takes_sessions:
-        session = prp_sessions.offered(order.source, repository.root, attended=configured.settings.attended)
-    configured = settle_place(site, configured)
+        session = ordering.offered_session(order.source, repository.root, attended=configured.settings.attended)
+    configured = ordering.settle_place(site, configured)
     if source is not None and source.source.format:
-        require_open_entries(source, configured)
+        ordering.require_open_entries(source, configured)
     document = source.source if source else None
     require_free(site, configured.workflow, document, in_place=configured.settings.in_place)
-    task = open_as_asked(site, configured, order, source, session)
+    task = open_task(site, configured, order.request, source, session)
     for note in (*configured.notes, *(source.notes if source else ())):
         say(note)
     return drive(site, task, attended=configured.settings.attended, seat=order.seat)
@@ -83,44 +72,44 @@ def take_up(here: Path, words: str, flags: RunFlags, seat: Seat) -> int:
     """Go on with a task that was stopped."""
     site = Site.find(here)
     try:
-        task = chosen(site, words, may_start=True)
+        task = choose_task(site, words, may_start=True)
     except NewRequest as new:
-        return start(here, Start(new.text, None, seat=seat), flags)
-    return _taken_up(site, task, flags, seat)
+        return start(here, ordering.Start(new.text, None, seat=seat), flags)
+    return _go_on(site, task, flags, seat)
 
 
 def reopen(here: Path, words: str, feedback: str, flags: RunFlags, seat: Seat) -> int:
     """Go on with a finished task: the feedback is more of what it has to do."""
     site = Site.find(here)
-    task = chosen(site, words)
+    task = choose_task(site, words)
     if not feedback.strip():
-        raise NothingAsked(f'Say what is to be done: flyball reopen {task} "…"')
-    state = site.dossier(task).state
+        raise ordering.NothingAsked(f'Say what is to be done: flyball reopen {task} "…"')
+    state = site.view(task).state
     if works_on_issues(state.task.workflow):
         require_constitution(site.repository.root / folder(state))
-    put_back = made_ready(site, task)
+    put_back = prepare_reopening(site, task)
     if put_back:
         say(put_back)
     site.journal.post(task, "reopen", text=feedback, at=system_clock.now())
-    return _taken_up(site, task, flags, seat)
+    return _go_on(site, task, flags, seat)
 
 
 def drive(site: Site, task: TaskId, *said: Fact, attended: bool, seat: Seat) -> int:
     """Run the controller with a screen and, where somebody is there, a person to ask."""
-    chronicle = site.dossier(task).chronicle
+    history = site.view(task).history
     leaving = Leaving(site, task, seat)
-    terminal = is_shown_to_person() and not seat.detach
+    terminal = ordering.is_shown_to_person() and not seat.detach
     as_json = seat.as_json and not seat.detach
     with (
         notifier_of(site.repository.root, site.home, task, hold(site.repository.root, site.home)) as notifier,
         telemetry_of(site.repository.root, site.home) as telemetry,
-        screen(chronicle, as_json=as_json, terminal=terminal, controls=controls(site, task, seat, leaving)) as shown,
+        screen(history, as_json=as_json, terminal=terminal, controls=controls(site, task, seat, leaving)) as shown,
     ):
         controller = Controller(
             site,
             task,
             environment=environment(),
-            people=SomebodyThere(shown, leaving) if attended else NobodyThere(),
+            people=SomebodyThere(shown, lambda: leaving.gone) if attended else NobodyThere(),
             notify=shown.notify,
             listeners=(*((leaving.at_once,) if seat.detach else ()), shown.listener, notifier, telemetry),
         )
@@ -133,23 +122,26 @@ def drive(site: Site, task: TaskId, *said: Fact, attended: bool, seat: Seat) -> 
     return exit_code(state)
 
 
-def _taken_up(site: Site, task: TaskId, flags: RunFlags, seat: Seat) -> int:
-    state = site.dossier(task).state
+def _go_on(site: Site, task: TaskId, flags: RunFlags, seat: Seat) -> int:
+    state = site.view(task).state
     over = final_stop(state)
     if over is not None and not any(word.word == "reopen" for word in site.journal.pending(task)):
         catch_up(site, state)
         say(f"{task} is finished: {over.reason}")
-        return _left_alone(site, state, as_json=seat.as_json)
+        return _end_without_run(site, state, as_json=seat.as_json)
     if works_on_issues(state.task.workflow):
         require_constitution(site.repository.root / folder(state))
-    changed = _changed(state, flags)
+    settings = state.task.settings
+    limits = with_limits(settings.limits, flags)
+    attended = settings.attended if flags.attended is None else flags.attended
     if flags.budget_usd is not None:
-        wanted = msgspec.structs.replace(state.task.settings, limits=changed.limits)
+        wanted = msgspec.structs.replace(settings, limits=limits)
         require_keepable_budget(wanted, state.task.agents, WORKFLOWS[state.task.workflow].roles)
-    said = _worth_saying(state, changed)
-    if not site.journal.pending(task) and not _can_go_on(site, state, said, attended=changed.attended):
-        return _left_alone(site, state, as_json=seat.as_json)
-    return drive(site, task, *said, attended=changed.attended, seat=seat)
+    changed = (limits, attended) != (settings.limits, settings.attended)
+    said = (SettingsChanged(limits, attended),) if changed else ()
+    if not site.journal.pending(task) and not _can_go_on(site, state, said, attended=attended):
+        return _end_without_run(site, state, as_json=seat.as_json)
+    return drive(site, task, *said, attended=attended, seat=seat)
 
 
 def _can_go_on(site: Site, state: State, said: tuple[Fact, ...], *, attended: bool) -> bool:
@@ -163,31 +155,20 @@ def _can_go_on(site: Site, state: State, said: tuple[Fact, ...], *, attended: bo
         return True
     if is_put_again(state):
         site.journal.post(state.task.id, "resume", at=system_clock.now())
-    elif not attended or not _asked_again(site, state):
+    elif not attended or not _ask_again(site, state):
         _tell_question(state)
         return False
     return True
 
 
-def _left_alone(site: Site, state: State, *, as_json: bool) -> int:
+def _end_without_run(site: Site, state: State, *, as_json: bool) -> int:
     """The end of a command that had nothing to run; its status is a program's last line all the same."""
     if as_json:
-        put_json(status(state, site.dossier(state.task.id).chronicle))
+        put_json(status(state, site.view(state.task.id).history))
     return exit_code(state)
 
 
-def _changed(state: State, flags: RunFlags) -> SettingsChanged:
-    settings = state.task.settings
-    attended = settings.attended if flags.attended is None else flags.attended
-    return SettingsChanged(with_limits(settings.limits, flags), attended)
-
-
-def _worth_saying(state: State, changed: SettingsChanged) -> tuple[Fact, ...]:
-    settings = state.task.settings
-    return () if (settings.limits, settings.attended) == (changed.limits, changed.attended) else (changed,)
-
-
-def _asked_again(site: Site, state: State) -> bool:
+def _ask_again(site: Site, state: State) -> bool:
     """Put the question that blocks the task to whoever is at the terminal."""
     assert state.stopped is not None
     key = state.stopped.question

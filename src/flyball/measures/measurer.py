@@ -197,7 +197,7 @@ def _expectations(
 
 
 def storable(measurement: Measurement) -> Measurement:
-    """The same measurement with names that are not UTF-8 escape_surrogates out, for a journal takes only text."""
+    """The same measurement with names that are not UTF-8 spelt out, for a journal takes only text."""
     try:
         msgspec.json.encode(measurement)
     except UnicodeEncodeError:

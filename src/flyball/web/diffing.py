@@ -24,7 +24,7 @@ from flyball.web.frame import crumbs_of, frame, page, read_task, redirect, refus
 from flyball.web.hiding import hide_secrets_of
 from flyball.web.starting import run_detached
 from flyball.wiring.site import Site
-from flyball.wiring.tasks import history
+from flyball.wiring.tasks import checkpoints
 from flyball.wiring.tasks.inbox import speak
 
 LARGEST_PATCH = 8 * 1024 * 1024
@@ -107,10 +107,10 @@ def _change(request: Request, site: Site, found: Known) -> tuple[Change, str]:
             raise Refusal(f"No checkpoint of {task} belongs to {item} alone. See: flyball checkpoints {task}")
         return change, f"What was changed for {item}"
     since = asked.get("since", "")
-    _, older, newer = history.compared(site, task, since)
-    kept = history.named(task, history.checkpoints(site, task), since) if since else None
+    _, older, newer = checkpoints.commits_to_compare(site, task, since)
+    kept = checkpoints.find_checkpoint(task, checkpoints.checkpoints(site, task), since) if since else None
     heading = f"What changed since {kept.label}" if kept else "What the task changed"
-    return Change(older, newer, kept.label if kept else history.START), heading
+    return Change(older, newer, kept.label if kept else checkpoints.START), heading
 
 
 def _turn(turn: str, iteration: str, found: Known) -> int | None:

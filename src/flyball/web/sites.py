@@ -19,7 +19,7 @@ from flyball.projections.views.situation import Seen
 from flyball.wiring.presence import controller_of
 from flyball.wiring.site import Site
 from flyball.wiring.tasks import kept_views
-from flyball.wiring.tasks.surroundings import known, look_around
+from flyball.wiring.tasks.surroundings import look_around, what_is_known
 from flyball.workspace.repository import Repository
 
 LOOK_AGAIN_S = 5.0
@@ -77,13 +77,13 @@ class Sites:
     def read(self, site: Site, task: TaskId) -> Known:
         """Everything that is known of a task."""
         with self.lock:
-            if task not in site.dossiers:
+            if task not in site.views:
                 self._kept[site.home.name, task] = kept_views.load(site, task)
-            return known(site, task, self._look_around(site, task))
+            return what_is_known(site, task, self._look_around(site, task))
 
     def _look_around(self, site: Site, task: TaskId) -> Seen:
         """Whether a branch was merged is asked of git only when its refs have changed."""
-        state = site.dossier(task).state
+        state = site.view(task).state
         if state.decision != "DONE":
             return Seen(controller_of(site, task) is not None)
         mark = (state.main.head, _refs_mark(site))
@@ -109,9 +109,9 @@ class Sites:
     def keep(self) -> None:
         """Keep what was read of long tasks for the next server."""
         for name, site in self.all().items():
-            for task in list(site.dossiers):
+            for task in list(site.views):
                 with self.lock, suppress(JournalError, Refusal):
-                    read = site.dossier(task).state.seq
+                    read = site.view(task).state.seq
                     if read - self._kept.get((name, task), 0) >= kept_views.MANY:
                         kept_views.keep(site, task)
                         self._kept[name, task] = read
@@ -150,9 +150,9 @@ def _refs_mark(site: Site) -> tuple[int, ...]:
 
 def _spent_on(site: Site, day: date) -> float:
     spent = 0.0
-    for view in site.dossiers.values():
+    for view in site.views.values():
         before = 0.0
-        for amount in view.chronicle.timeline.money:
+        for amount in view.history.timeline.money:
             if amount.at.astimezone(UTC).date() == day:
                 spent += amount.usd - before
             before = amount.usd

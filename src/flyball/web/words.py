@@ -22,9 +22,8 @@ from flyball.web.looking import question
 from flyball.web.starting import LIMITS, Field, limit_words, run_detached
 from flyball.wiring.presence import controller_of
 from flyball.wiring.site import Site
-from flyball.wiring.tasks import history
-from flyball.wiring.tasks.answers import understood
-from flyball.wiring.tasks.inbox import question_of, require_open, speak
+from flyball.wiring.tasks.inbox import parse_answer, question_of, require_open, speak
+from flyball.wiring.tasks.rollback import rollback
 
 
 class WordForm(msgspec.Struct, frozen=True):
@@ -166,7 +165,7 @@ def _take_in(request: Request, site: Site, task: TaskId, spoken: str, form: dict
             case "reopen":
                 return run_detached(site, ["reopen", task, text], f"{here}?said=reopened")
             case "rollback":
-                done = history.rollback(site, task, form.get("to", "last-good"))
+                done = rollback(site, task, form.get("to", "last-good"))
                 more = "-marked" if done.unmarked else "-merged" if done.merged_into else ""
                 return redirect(f"{here}?said=rolled{more}")
             case "pause":
@@ -193,7 +192,7 @@ def answer(request: Request, form: dict[str, str]) -> Response:
             key, asked = question_of(site, state, named)
             if not given and not asked.default:
                 raise Refusal("Choose an answer or write one.")
-            taken = understood(asked, given)
+            taken = parse_answer(asked, given)
             heard = speak(site, task, "answer", text=taken, question=key)
     except Refusal as error:
         return question(request, refused=str(error), typed=text, chosen=chosen)

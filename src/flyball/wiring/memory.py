@@ -35,16 +35,22 @@ class JournalLearnings:
     def tasks(self) -> dict[str, Learnings]:
         """All of them as of now; a task whose journal cannot be read is left out."""
         for record in self._journal.tasks():
+            after, learnings = self._known.get(record.id, (0, Learnings()))
             with contextlib.suppress(JournalError):
-                self._read(record.id)
+                for event in self._journal.read_of(record.id, KINDS, after):
+                    remember(learnings, event)
+                    self._known[record.id] = event.seq, learnings
         return {task: learnings for task, (_, learnings) in self._known.items()}
 
-    def _read(self, task: TaskId) -> None:
-        after, learnings = self._known.get(task, (0, Learnings()))
-        for event in self._journal.read_of(task, KINDS, after):
-            remember(learnings, event)
-            after = event.seq
-            self._known[task] = after, learnings
+
+def regular_text(path: Path, most: int) -> str | None:
+    """The text of a regular file, as far as so many bytes go; a link is not followed."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with open(handle, "rb") as file:  # noqa: PTH123 - an open handle has no path
+        return decode(file.read(most)) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
 
 
 class FolderTree:
@@ -60,18 +66,12 @@ class FolderTree:
 
     def text(self, path: str) -> str | None:
         """A file's text; neither a link nor anything outside of the tree is followed."""
-        root = self._root
-        place = root / path
+        place = self._root / path
         try:
-            if not place.parent.resolve().is_relative_to(root.resolve()):
-                return None
-            handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            inside = place.parent.resolve().is_relative_to(self._root.resolve())
         except OSError:
             return None
-        with open(handle, "rb") as file:  # noqa: PTH123 - an open handle has no path
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return None
-            return decode(file.read(LONGEST_TEXT))
+        return regular_text(place, LONGEST_TEXT) if inside else None
 
     def text_then(self, commit: str, path: str) -> str | None:
         return self._then(commit, path)

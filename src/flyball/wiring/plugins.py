@@ -22,14 +22,14 @@ def load_workflows() -> None:
 
     One that cannot be used is remembered with its reason: only who asks for it is refused, every other command goes on.
     """
-    offered = sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value))
-    for entry in offered:
+    for entry in sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value)):
         try:
             _register(entry)
         except Exception as error:  # noqa: BLE001 - code of others may fail in any way
             reason = str(error) if isinstance(error, PluginRefused) else f"{type(error).__name__}: {error}"
             said = " ".join(reason.split())
-            UNUSABLE[entry.name] = f"the package {_package(entry)} offers it as {entry.value}, but {said}"
+            package = f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else entry.module
+            UNUSABLE[entry.name] = f"the package {package} offers it as {entry.value}, but {said}"
 
 
 def _register(entry: EntryPoint) -> None:
@@ -66,7 +66,3 @@ def _check(workflow: Workflow) -> None:
 
 def _stored_name(kind: type[msgspec.Struct]) -> str:
     return str(kind.__struct_config__.tag)
-
-
-def _package(entry: EntryPoint) -> str:
-    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else entry.module

@@ -12,7 +12,6 @@ from flyball.config.home import RepositoryHome
 from flyball.core.fold.evolve import fold
 from flyball.core.model.state import State
 from flyball.core.model.task import Task, TaskId
-from flyball.journal.blobs import FileBlobs
 from flyball.journal.sqlite import SqliteJournal
 from flyball.ports import Refusal
 from flyball.wiring.task_view import TaskView
@@ -31,7 +30,7 @@ class Site(msgspec.Struct, frozen=True):
     repository: Repository
     home: RepositoryHome
     journal: SqliteJournal
-    dossiers: dict[TaskId, TaskView] = {}
+    views: dict[TaskId, TaskView] = {}
 
     @classmethod
     def find(cls, start: Path) -> Site:
@@ -47,39 +46,33 @@ class Site(msgspec.Struct, frozen=True):
     def workspace(self, task: Task, environment: Mapping[str, str] = MappingProxyType({})) -> GitWorkspace:
         """The task's workspace, as it was asked for."""
         settings = task.settings
-        author = CommitAuthor.of(settings.author) if settings.author else None
-        place = self.home.folder
         return GitWorkspace(
             self.repository,
-            place,
+            self.home.folder,
             task.id,
             in_place=settings.in_place,
-            author=author,
+            author=CommitAuthor.of(settings.author) if settings.author else None,
             environment=environment,
             environment_folders=settings.environment_folders,
         )
 
-    @property
-    def blobs(self) -> FileBlobs:
-        return FileBlobs(self.home.blobs)
-
     def state(self, task: TaskId) -> State:
         """What is known of a task."""
-        if task in self.dossiers:
-            return self.dossier(task).state
+        if task in self.views:
+            return self.view(task).state
         state = fold(self.journal.read(task))
         if state is None:
             raise _nameless(task)
         return state
 
-    def dossier(self, task: TaskId) -> TaskView:
+    def view(self, task: TaskId) -> TaskView:
         """What is known of a task and how it came about; from then on only what is added is read."""
         # One that cannot be read to the end is out of step, and is not kept.
-        dossier = self.dossiers.pop(task, None) or TaskView()
-        if not dossier.look(self.journal, task):
+        view = self.views.pop(task, None) or TaskView()
+        if not view.look(self.journal, task):
             raise _nameless(task)
-        self.dossiers[task] = dossier
-        return dossier
+        self.views[task] = view
+        return view
 
 
 def _nameless(task: TaskId) -> NoSuchTask:

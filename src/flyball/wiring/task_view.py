@@ -13,10 +13,10 @@ from flyball.projections.history.task_history import TaskHistory
 
 
 class TaskView:
-    """A task's state and its chronicle, in step with each other."""
+    """A task's state and its history, in step with each other."""
 
     def __init__(self) -> None:
-        self.chronicle = TaskHistory()
+        self.history = TaskHistory()
         self._state: State | None = None
 
     @property
@@ -27,15 +27,15 @@ class TaskView:
     def look(self, journal: Journal, task: TaskId) -> bool:
         """Read what was added since the last look; whether there is anything at all."""
         after = self._state.seq if self._state else 0
-        self._state = fold(self._entered(journal.read(task, after)), self._state)
+        self._state = fold(self._record(journal.read(task, after)), self._state)
         return self._state is not None
 
-    def heard(self, event: Event, state: State) -> None:
+    def take_in(self, event: Event, state: State) -> None:
         """Take in an event as it happens, with the state it leads to."""
-        self.chronicle.add(event)
+        self.history.add(event)
         self._state = state
 
-    def _entered(self, events: Iterable[Event]) -> Iterator[Event]:
+    def _record(self, events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
-            self.chronicle.add(event)
+            self.history.add(event)
             yield event

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from flyball.agents.scripted.script import read_script
-from flyball.cli.commands.demo import _left
+from flyball.cli.commands.demo import _what_is_left
 from flyball.core.model.task import TaskId
 from flyball.core.workflows.plan.grammar import parse
 from flyball.wiring.site import Site
@@ -55,7 +55,7 @@ def test_the_script_of_the_plan_plays_every_subtask_its_planner_plans():
 
 def test_while_its_page_is_open_the_sample_is_not_said_to_be_gone(repository):
     site = Site.find(repository)
-    told = {open_: "\n".join(_left(site, TaskId("001-x"), keep=False, open_=open_)) for open_ in (True, False)}
+    told = {open_: "\n".join(_what_is_left(site, TaskId("001-x"), keep=False, open_=open_)) for open_ in (True, False)}
     assert "The sample is removed when you end this." in told[True]
     assert "The sample was removed again." in told[False]
 

@@ -141,10 +141,7 @@ def test_a_question_asked_elsewhere_ends_with_its_deadline_or_when_it_is_withdra
 
 
 def test_whoever_left_the_terminal_is_not_asked_there(capsys: pytest.CaptureFixture[str]):
-    class Left:
-        gone = True
-
     stop = StopFlag()
     stop.set()
-    assert SomebodyThere(PlainScreen(TaskHistory()), Left()).ask(tdd_task(), Question("q", "?"), stop) is None
+    assert SomebodyThere(PlainScreen(TaskHistory()), lambda: True).ask(tdd_task(), Question("q", "?"), stop) is None
     assert capsys.readouterr().err == ""

@@ -20,7 +20,7 @@ from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import Story, tdd_task
 from flyball.wiring.run.manual_session import ManualSession, manual_session
 from flyball.wiring.site import Site
-from flyball.wiring.tasks.history import NoSuchCheckpoint, checkpoints, named
+from flyball.wiring.tasks.checkpoints import NoSuchCheckpoint, checkpoints, find_checkpoint
 
 TASK = TaskId("001-parse-rows")
 
@@ -278,7 +278,7 @@ def test_a_killed_turn_is_accounted_for_before_the_tree_is_taken_back(work, site
 def test_a_single_checkpoint_is_not_said_to_be_several(work, site):
     first = checkpoints(site, TASK)[:1]
     with pytest.raises(NoSuchCheckpoint, match="001-parse-rows has 1 accepted checkpoint; 1 back is before the first"):
-        named(TASK, first, "1")
+        find_checkpoint(TASK, first, "1")
 
 
 @pytest.mark.req("O45")

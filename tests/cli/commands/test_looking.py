@@ -280,7 +280,7 @@ class Person:
             return 0
 
         monkeypatch.setattr(choosing, "at_terminal", lambda: True)
-        monkeypatch.setattr(choosing, "asked", ask)
+        monkeypatch.setattr(choosing, "ask", ask)
         monkeypatch.setattr(sessions, "start", start)
 
 
@@ -325,13 +325,13 @@ def test_commands_about_a_task_choose_the_same_one_as_status(told, site, flyball
     told(Story(replace(tdd_task(), id=TaskId("008-parse-columns"))).start())
     chosen: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        wanted = choosing.chosen
+        wanted = choosing.choose_task
 
         def note(site: Site, words: str = "", **more: bool) -> TaskId:
             chosen.append(wanted(site, words, **more))
             return TaskId(chosen[-1])
 
-        patch.setattr(choosing, "chosen", note)
+        patch.setattr(choosing, "choose_task", note)
         flyball("status")
         flyball(*words)
     assert chosen == ["008-parse-columns"] * 2

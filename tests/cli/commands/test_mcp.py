@@ -42,10 +42,10 @@ def talk(folder: Path, environment: Mapping[str, str], calls: Calls) -> tuple[li
 def ask(folder: Path, environment: Mapping[str, str], *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     """The results of these calls from the same server in this process, which starts sooner."""
     from flyball.cli.commands.mcp_server import server
-    from flyball.cli.support.choosing import chosen
-    from flyball.wiring.run.agent_api import desk
+    from flyball.cli.support.choosing import choose_task
+    from flyball.wiring.run.agent_api import agent_api
 
-    return asyncio.run(_conversation(server(desk(folder, environment, chosen)), calls))[1]
+    return asyncio.run(_conversation(server(agent_api(folder, environment, choose_task)), calls))[1]
 
 
 async def _conversation(server: Any, calls: Iterable[tuple[str, dict[str, Any]]]) -> tuple[list[Any], list[Any]]:

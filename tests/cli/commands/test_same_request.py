@@ -40,7 +40,7 @@ def test_attended_it_is_asked_whether_to_resume_begin_anew_or_abort(
         asked.append(prompt)
         return answer if len(asked) == 1 else ""
 
-    monkeypatch.setattr(ordering, "asked", reply)
+    monkeypatch.setattr(ordering, "ask", reply)
     done = flyball("run", "Parse the rows", "--attended", *HOW)
     assert "found 001-parse-the-rows at RED, iteration 0" in done.err
     assert asked[0] == "resume, new or abort? [resume] "

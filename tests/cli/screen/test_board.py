@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from flyball.cli.screen.board import Looked, board, ordered
+from flyball.cli.screen.board import Looked, board, order_tasks
 from flyball.core.model.effects import Question
 from flyball.core.model.events import TaskStopped
 from flyball.projections.history.task_history import TaskHistory
@@ -28,7 +28,7 @@ def tasks() -> list[Summary]:
 
 @pytest.mark.req("V30")
 def test_what_needs_a_person_stands_first_and_is_told_with_its_reason() -> None:
-    page, rows = ordered(tasks(), NOW)
+    page, rows = order_tasks(tasks(), NOW)
     assert page.heading == "2 tasks need you"
     assert {rows[0].word, rows[1].word} == {"NEEDS YOU", "BLOCKED"}
     assert [row.word for row in rows[2:]] == ["RUNNING", "DONE"]
@@ -53,8 +53,8 @@ def test_no_line_is_wider_than_the_terminal_and_there_are_no_more_than_fit(width
 
 @pytest.mark.req("V30")
 def test_words_filter_by_name_state_and_repository_and_help_explains_the_keys() -> None:
-    assert [row.title for row in ordered(tasks(), NOW, "bank needs")[1]] == ["Import bank statements"]
-    assert [row.place.name for row in ordered(tasks(), NOW, "basket")[1]] == ["basket"]
+    assert [row.title for row in order_tasks(tasks(), NOW, "bank needs")[1]] == ["Import bank statements"]
+    assert [row.place.name for row in order_tasks(tasks(), NOW, "basket")[1]] == ["basket"]
     text = "\n".join(line.plain for line in board(tasks(), Looked(NOW, help=True), 80, 30))
     assert "answer its question" in text
 

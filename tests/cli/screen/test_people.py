@@ -18,7 +18,7 @@ from flyball.core.model.effects import Option, Question
 from flyball.process import StopFlag
 from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import tdd_task
-from flyball.wiring.tasks.answers import NotAnAnswer, understood
+from flyball.wiring.tasks.inbox import NotAnAnswer, parse_answer
 
 BREAKER = Question("breaker", "GREEN makes no progress", FOUR_CHOICES, detail="no progress in 2 iterations")
 CRITERIA = Question("criteria", "Are these right?", (Option("yes", ""), Option("TEXT", "")), default="yes")
@@ -32,7 +32,7 @@ class Watched(PlainScreen):
         self.suspensions = 0
 
     @contextmanager
-    def suspended(self) -> Iterator[None]:
+    def suspend(self) -> Iterator[None]:
         self.suspensions += 1
         yield
 
@@ -87,19 +87,19 @@ def test_a_wrong_answer_is_asked_again():
     ],
 )
 def test_answers_are_understood_from_keys_beginnings_defaults_and_free_text(question, typed, meant):
-    assert understood(question, typed) == meant
+    assert parse_answer(question, typed) == meant
 
 
 @pytest.mark.parametrize("typed", ["", "modify", "whatever", "resetting", "s k"])
 def test_what_answers_nothing_is_refused_with_the_choices(typed):
     with pytest.raises(NotAnAnswer, match=r"reset|modify"):
-        understood(BREAKER, typed)
+        parse_answer(BREAKER, typed)
 
 
 def test_two_options_with_the_same_beginning_are_not_guessed_between():
     question = Question("q", "?", (Option("continue", ""), Option("confirm", "")))
     with pytest.raises(NotAnAnswer):
-        understood(question, "con")
+        parse_answer(question, "con")
 
 
 def test_a_question_that_is_withdrawn_ends_without_an_answer():

@@ -13,10 +13,9 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from flyball.cli.screen.live import LiveScreen, usable
+from flyball.cli.screen.live import LiveScreen, screen, usable
 from flyball.cli.screen.panel import Moment, View, countdown, panel
 from flyball.cli.screen.plain import JsonScreen, PlainScreen
-from flyball.cli.screen.screen import screen
 from flyball.core.health.breaker import Breaker
 from flyball.core.health.verdict import Health
 from flyball.core.loop.questions import FOUR_CHOICES
@@ -46,8 +45,8 @@ def green_under_way() -> Story:
 
 
 def view_of(story: Story) -> View:
-    chronicle = TaskHistory(story.events)
-    return View(story.state, chronicle.measured, health(story.state, chronicle), reason(story.state, chronicle))
+    history = TaskHistory(story.events)
+    return View(story.state, history.measured, health(story.state, history), reason(story.state, history))
 
 
 KEYS = "p pause · d detail · ? help · q leave running · Ctrl-C stop"
@@ -155,31 +154,31 @@ def test_foreign_text_cannot_act_on_the_terminal():
     assert "hello" in text
 
 
-def live(chronicle: TaskHistory, width: int = 80) -> tuple[LiveScreen, io.StringIO]:
+def live(history: TaskHistory, width: int = 80) -> tuple[LiveScreen, io.StringIO]:
     out = io.StringIO()
     console = Console(
         file=out, width=width, height=24, force_terminal=True, color_system=None, markup=False, highlight=False
     )
-    return LiveScreen(chronicle, console), out
+    return LiveScreen(history, console), out
 
 
-def play(shown: LiveScreen | PlainScreen, story: Story, chronicle: TaskHistory) -> None:
+def play(shown: LiveScreen | PlainScreen, story: Story, history: TaskHistory) -> None:
     again: Story | None = None
     for event in story.events:
         if again is None:
             again = Story(story.state.task)
         else:
             again.add(event.fact)
-        chronicle.add(event)
+        history.add(event)
         shown.listener(event, again.state)
 
 
 def test_events_scroll_by_and_the_terminal_is_given_back():
     story = short_tdd_run()
-    chronicle = TaskHistory()
-    shown, out = live(chronicle)
+    history = TaskHistory()
+    shown, out = live(history)
     with shown:
-        play(shown, story, chronicle)
+        play(shown, story, history)
         shown.notify("output", "a line")
         shown.closing(story.state)
     text = out.getvalue()
@@ -207,10 +206,10 @@ def test_the_cursor_is_never_left_hidden_even_if_the_process_dies_now():
 def test_no_colours_where_nobody_wants_them(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("NO_COLOR", "1")
     out = io.StringIO()
-    chronicle = TaskHistory()
-    shown = LiveScreen(chronicle, Console(file=out, width=80, force_terminal=True, markup=False, highlight=False))
+    history = TaskHistory()
+    shown = LiveScreen(history, Console(file=out, width=80, force_terminal=True, markup=False, highlight=False))
     with shown:
-        play(shown, short_tdd_run(), chronicle)
+        play(shown, short_tdd_run(), history)
     assert "\x1b[31m" not in out.getvalue()
     assert "\x1b[32m" not in out.getvalue()
 
@@ -226,10 +225,10 @@ def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.req("C5")
 def test_json_is_one_event_a_line_and_the_status_last(capsys: pytest.CaptureFixture[str]):
     story = short_tdd_run()
-    chronicle = TaskHistory()
-    shown = JsonScreen(chronicle)
+    history = TaskHistory()
+    shown = JsonScreen(history)
     with shown:
-        play(shown, story, chronicle)
+        play(shown, story, history)
         shown.closing(story.state)
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["seq"] for line in lines[:-1]] == [event.seq for event in story.events]
@@ -280,8 +279,8 @@ def test_an_output_that_takes_nothing_more_does_not_end_the_work(
 
     monkeypatch.setattr("flyball.cli.screen.plain.silence", lambda _stream: None)
     monkeypatch.setattr("sys.stdout", Gone())
-    chronicle = TaskHistory()
-    play(PlainScreen(chronicle), short_tdd_run(), chronicle)
+    history = TaskHistory()
+    play(PlainScreen(history), short_tdd_run(), history)
     assert len(tried) == 1
     said = capsys.readouterr().err
     assert told in said
@@ -293,16 +292,16 @@ def test_a_terminal_that_has_gone_does_not_end_the_work():
         def write(self, _text: str) -> int:
             raise OSError(errno.EIO, "Input/output error")
 
-    chronicle, story = TaskHistory(), short_tdd_run()
-    shown = LiveScreen(chronicle, Console(file=Gone(), width=80, height=24, force_terminal=True))
+    history, story = TaskHistory(), short_tdd_run()
+    shown = LiveScreen(history, Console(file=Gone(), width=80, height=24, force_terminal=True))
     with shown:
-        play(shown, story, chronicle)
+        play(shown, story, history)
         shown.closing(story.state)
 
 
 def test_what_happens_while_a_person_is_asked_begins_a_line_of_its_own():
     shown, out = live(TaskHistory())
-    with shown, shown.suspended():
+    with shown, shown.suspend():
         out.truncate(0)
         out.seek(0)
         shown.notify("stopping", "one")
@@ -327,8 +326,8 @@ def test_every_plain_line_begins_with_the_local_time_of_day(
 ):
     monkeypatch.setenv("TZ", "XYZ-5:30")
     time.tzset()
-    story, chronicle = short_tdd_run(), TaskHistory()
-    play(PlainScreen(chronicle), story, chronicle)
+    story, history = short_tdd_run(), TaskHistory()
+    play(PlainScreen(history), story, history)
     lines = capsys.readouterr().out.splitlines()
     assert lines
     assert all(re.match(r"[0-2][0-9]:[0-5][0-9]:[0-5][0-9] [A-Z]+ ", line) for line in lines)

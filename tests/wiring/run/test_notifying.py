@@ -23,7 +23,7 @@ from flyball.projections.pages.notices import Button, Notice, Notices, still_mat
 from flyball.testing.builders import Story, short_tdd_run
 from flyball.wiring.run import held_notices, notifying
 from flyball.wiring.run.held_notices import HeldNotices, tell_held
-from flyball.wiring.run.notifying import Notifier, NotifySettings, is_quiet, page_of, sends_of, settings_of, tried
+from flyball.wiring.run.notifying import Notifier, NotifySettings, is_quiet, page_of, sends_of, settings_of, try_send
 from flyball.wiring.site import Site
 
 pytestmark = pytest.mark.req("V40")
@@ -112,7 +112,7 @@ def test_a_command_of_the_users_gets_the_text_and_the_command_to_type(tmp_path: 
     assert "Which?\nType: flyball answer 1 ask/1 a" in said
     assert "NEEDS YOU: x|flyball answer 1 ask/1 a|needed" in said
     (broken,) = sends_of(NotifySettings(command=("/bin/false",)), tmp_path)
-    assert tried(broken, NOTICE, wait_s=0) == "/bin/false ended with 1"
+    assert try_send(broken, NOTICE, wait_s=0) == "/bin/false ended with 1"
 
 
 @pytest.fixture

@@ -24,14 +24,14 @@ def agents(as_json: AsJson = False) -> None:
             return
         width = max(len(agent.name) for agent in found)
         for agent in sorted(found, key=lambda one: not one.path):
-            put(f"{agent.name:<{width}}  {_said(agent)}")
+            put(f"{agent.name:<{width}}  {_description(agent)}")
         if not any(agent.path for agent in found):
             put(
                 "No known agent is installed. Any other program can be the agent: flyball run --agent-command 'PROG ARG …'"
             )
 
 
-def _said(agent: Listed) -> str:
+def _description(agent: Listed) -> str:
     if not agent.path:
         return f"not installed; get it with: {agent.fix}"
     login = {True: "logged in", False: f"not logged in; log in with: {agent.fix}", None: "login not known"}

@@ -10,6 +10,7 @@ import typer
 from flyball.cli.support.arguments import AsJson, task_ids
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
+from flyball.ports import Refusal
 
 if TYPE_CHECKING:
     from flyball.wiring.tasks.cleaning import Tidied
@@ -32,18 +33,17 @@ def clean(
     as_json: AsJson = False,
 ) -> None:
     """Remove checkouts, gate folders and environments of finished tasks; journal, checkpoints and branches stay."""
-    from flyball.cli.support.choosing import chosen
-    from flyball.ports import Refusal
+    from flyball.cli.support.choosing import choose_task
     from flyball.wiring.site import Site
-    from flyball.wiring.tasks.cleaning import clean as cleaned, finished_tasks, would_clean
+    from flyball.wiring.tasks.cleaning import clean as clean_task, finished_tasks, would_clean
 
     with exit_on_refusal():
         site = Site.find(Path.cwd())
         if task.strip() and finished:
             raise Refusal("Name a task or pass --finished, not both. See: flyball clean --help")
         only_shown = dry_run or not (task.strip() or finished)
-        tasks = [chosen(site, task)] if task.strip() else finished_tasks(site)
-        found = [would_clean(site, each) if only_shown else cleaned(site, each) for each in tasks]
+        tasks = [choose_task(site, task)] if task.strip() else finished_tasks(site)
+        found = [would_clean(site, each) if only_shown else clean_task(site, each) for each in tasks]
         if as_json:
             freed = sum(each.freed_bytes for each in found)
             put_json({"dry_run": only_shown, "freed_bytes": freed, "tasks": found})

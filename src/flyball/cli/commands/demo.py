@@ -7,25 +7,27 @@ import shutil
 import sys
 import tempfile
 import textwrap
+import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flyball.cli.support.exits import exit_on_refusal
+from flyball.cli.support.exits import BLOCKED, exit_on_refusal
 from flyball.cli.support.output import put
+from flyball.core.loop.workflow import Demo
+from flyball.core.model.task import TaskId
+from flyball.core.text.quantities import plural
+from flyball.core.workflows.registry import DEFAULT, UNUSABLE, WORKFLOWS, workflow_of
+from flyball.ports import Refusal
 
 if TYPE_CHECKING:
     from flyball.cli.screen.seat import Seat
-    from flyball.core.loop.workflow import Demo
-    from flyball.core.model.task import TaskId
     from flyball.projections.history.records import Judgement
-    from flyball.projections.history.task_history import TaskHistory
     from flyball.wiring.site import Site
-
-PROJECT = "basket"
 
 
 def demo(
@@ -46,7 +48,6 @@ def demo(
 ) -> None:
     """Watch one whole loop: real git, real pytest, real journal, a scripted agent; no key, no network."""
     from flyball.cli.screen.seat import take_seat
-    from flyball.core.workflows.registry import DEFAULT
 
     with exit_on_refusal():
         workflow = workflow or DEFAULT
@@ -62,9 +63,6 @@ def demo(
 
 
 def _demo_of(workflow: str) -> Demo:
-    from flyball.core.workflows.registry import UNUSABLE, WORKFLOWS
-    from flyball.ports import Refusal
-
     known = {each.name: each.demo for each in WORKFLOWS.values() if each.demo is not None}
     if workflow in UNUSABLE and workflow not in known:
         raise Refusal(f"The workflow {workflow} cannot be used: {UNUSABLE[workflow]}")
@@ -78,24 +76,26 @@ def _play(folder: Path, workflow: str, shown: Demo, seat: Seat, *, keep: bool, o
 
     site = _sample(folder, shown)
     if open_:
-        _beside(site)
-    task = _opened(site, workflow, shown)
+        _open_page(site)
+    task = _open_task(site, workflow, shown)
     if not seat.as_json:
         put(
             f"A sample project in {site.repository.root}; its task is {shown.source}. The agent is a script, the rest is real."
         )
     code = drive(site, task, attended=False, seat=seat)
     if shown.answer:
-        code = _answered(site, task, code, shown.answer, seat)
+        code = _answer(site, task, code, shown.answer, seat)
     if not seat.as_json:
-        put("\n".join(_seen(site, task, keep=keep, open_=open_)))
+        put("\n".join(_summary(site, task, keep=keep, open_=open_)))
     if open_:
-        _stay()
+        put("The page stays open; end it with Ctrl-C.")
+        with suppress(KeyboardInterrupt):
+            threading.Event().wait()
     return code
 
 
-def _beside(site: Site) -> None:
-    """The page of this sample, in the browser, while the loop runs."""
+def _open_page(site: Site) -> None:
+    """Show the page of this sample in the browser while the loop runs."""
     import webbrowser
 
     from flyball.cli.commands.serve import require_web
@@ -104,27 +104,16 @@ def _beside(site: Site) -> None:
     from flyball.web.access import opening_file
     from flyball.web.serving import Listening, serve_beside
 
-    def begun(listening: Listening) -> None:
+    def show(listening: Listening) -> None:
         put(f"The page of this demo: {listening.link}")
         webbrowser.open(opening_file(site.home.home, listening.link).as_uri())
 
-    serve_beside(site.home.home, begun)
+    serve_beside(site.home.home, show)
 
 
-def _stay() -> None:
-    """Leave the page open until the person has seen enough."""
-    import threading
-    from contextlib import suppress
-
-    put("The page stays open; end it with Ctrl-C.")
-    with suppress(KeyboardInterrupt):
-        threading.Event().wait()
-
-
-def _answered(site: Site, task: TaskId, code: int, answer: str, seat: Seat) -> int:
-    """What a person would do now: the task waits for a word of theirs."""
+def _answer(site: Site, task: TaskId, code: int, answer: str, seat: Seat) -> int:
+    """Do what a person would do now, where the task waits for a word of theirs."""
     from flyball.cli.sessions import drive
-    from flyball.cli.support.exits import BLOCKED
     from flyball.wiring.tasks.inbox import speak
 
     stopped = site.state(task).stopped
@@ -145,48 +134,40 @@ def _sample(folder: Path, shown: Demo) -> Site:
     from flyball.journal.sqlite import SqliteJournal
     from flyball.wiring.site import Site
     from flyball.workspace.repository import Repository
+    from flyball.workspace.sandbox import Unavailable, available
 
+    sandbox = "none" if isinstance(available(), Unavailable) else "bwrap"
     own = resources.files(shown.package).joinpath("demo")
     (folder / "script.yaml").write_bytes(own.joinpath("script.yaml").read_bytes())
-    root = folder / PROJECT
+    root = folder / "basket"
     shared = resources.files("flyball").joinpath("demo")
     samples = [data.joinpath("sample.yaml") for data in (shared, own)]
     files = [yaml.safe_load(sample.read_bytes()) for sample in samples if sample.is_file()]
     for name, text in (entry for each in files for entry in each.items()):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(
-            text.replace("PYTHON", shlex.quote(sys.executable)).replace("SANDBOX", _sandbox()), encoding="utf-8"
-        )
+        filled = text.replace("PYTHON", shlex.quote(sys.executable)).replace("SANDBOX", sandbox)
+        path.write_text(filled, encoding="utf-8")
     _commit(root)
     repository = Repository.find(root)
     home = RepositoryHome.of(repository.common_dir, root, home=folder / "home").prepare()
     return Site(repository, home, SqliteJournal.open(home.journal))
 
 
-def _sandbox() -> str:
-    from flyball.workspace.sandbox import Unavailable, available
-
-    return "none" if isinstance(available(), Unavailable) else "bwrap"
-
-
 def _commit(root: Path) -> None:
     from flyball import process
     from flyball.workspace.git import environment, program
 
-    names = {f"GIT_{who}_{part}": value for who in ("AUTHOR", "COMMITTER") for part, value in _PERSON.items()}
+    person = {"NAME": "Demo", "EMAIL": "demo@localhost"}
+    names = {f"GIT_{who}_{part}": value for who in ("AUTHOR", "COMMITTER") for part, value in person.items()}
     for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "A basket with a total")):
         done = process.capture([program(), *words], cwd=root, env=environment(names))
         assert done.code == 0, done.stderr
 
 
-_PERSON = {"NAME": "Demo", "EMAIL": "demo@localhost"}
-
-
-def _opened(site: Site, workflow: str, shown: Demo) -> TaskId:
+def _open_task(site: Site, workflow: str, shown: Demo) -> TaskId:
     from flyball.config import file as config_file, trust
     from flyball.config.settings import RunFlags, build
-    from flyball.core.workflows.registry import WORKFLOWS
     from flyball.documents.source import read_source
     from flyball.documents.track_folder import read_track_source
     from flyball.documents.work_source import read_work_source
@@ -199,72 +180,59 @@ def _opened(site: Site, workflow: str, shown: Demo) -> TaskId:
     configured = build(file, RunFlags(workflow=workflow))
     readers = {"issues": read_work_source, "track": read_track_source, "document": read_source}
     source = readers[WORKFLOWS[workflow].source](root / shown.source, root)
-    return open_task(
-        site, configured, request=source.request, source=source.source, document=source.text, items=source.items
-    )
+    return open_task(site, configured, source.request, source)
 
 
-def _seen(site: Site, task: TaskId, *, keep: bool, open_: bool = False) -> Iterator[str]:
+def _summary(site: Site, task: TaskId, *, keep: bool, open_: bool) -> Iterator[str]:
     """What the person has just watched, told from the facts."""
-    from flyball.core.text.quantities import plural
-    from flyball.core.workflows.registry import workflow_of
     from flyball.projections.views.report import report
 
-    dossier = site.dossier(task)
-    state, chronicle = dossier.state, dossier.chronicle
-    made = report(state, chronicle)
+    view = site.view(task)
+    made = report(view.state, view.history)
     conditions = {found.stage: found.condition for found in made.verifications}
     yield ""
     yield "What you saw"
-    story = workflow_of(state.task).story
+    story = workflow_of(view.state.task).story
     facts = (event.fact for event in site.journal.read(task))
-    for sentence in story(facts) if story else _judged(chronicle, conditions):
-        yield from _wrapped(sentence)
+    for sentence in story(facts) if story else (_verdict(each, conditions) for each in view.history.judgements):
+        yield from _wrap(sentence)
     counted = (plural(made.iterations, "iteration"), plural(made.total.turns, "turn"))
-    yield from _wrapped(", ".join((*counted, plural(len(chronicle.checkpoints), "checkpoint"))))
+    yield from _wrap(", ".join((*counted, plural(len(view.history.checkpoints), "checkpoint"))))
     yield ""
     yield f"The branch {made.branch}"
-    yield from (f"  {line}" for line in _log(site, made.branch))
+    log = site.repository.git().run("log", "--oneline", f"main..{made.branch}").stdout
+    yield from (f"  {line}" for line in log.decode("utf-8", "backslashreplace").splitlines())
     yield ""
-    yield from _left(site, task, keep=keep, open_=open_)
+    yield from _what_is_left(site, task, keep=keep, open_=open_)
 
 
-def _judged(chronicle: TaskHistory, conditions: Mapping[str, str]) -> Iterator[str]:
-    for judged in chronicle.judgements:
-        yield f"{judged.stage} {judged.iteration}: {_told(judged, conditions)}"
-
-
-def _told(judged: Judgement, conditions: Mapping[str, str]) -> str:
+def _verdict(judged: Judgement, conditions: Mapping[str, str]) -> str:
     from flyball.projections.wording import plain
 
+    place = f"{judged.stage} {judged.iteration}:"
     if judged.can_exit:
-        return f"verified: {conditions.get(judged.stage, 'its gate held')}."
+        return f"{place} verified: {conditions.get(judged.stage, 'its gate held')}."
     if judged.rejected:
-        return f"rejected: {plain(judged.missing[0], 120)}. It went back with this finding."
+        return f"{place} rejected: {plain(judged.missing[0], 120)}. It went back with this finding."
     if judged.false_claim:
-        return f"the agent said it was done. Measured, it was not, and it was told why: {plain(judged.missing[0], 120)}"
+        told = "the agent said it was done. Measured, it was not, and it was told why"
+        return f"{place} {told}: {plain(judged.missing[0], 120)}"
     cured = f" Remedy: {judged.rung}, from the best checkpoint." if judged.rung else ""
-    return f"{plain(judged.evidence, 120)}.{cured}"
+    return f"{place} {plain(judged.evidence, 120)}.{cured}"
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     width = min(shutil.get_terminal_size().columns, 100)
     return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
 
 
-def _log(site: Site, branch: str) -> list[str]:
-    done = site.repository.git().run("log", "--oneline", f"main..{branch}")
-    return done.stdout.decode("utf-8", "backslashreplace").splitlines()
-
-
-def _left(site: Site, task: TaskId, *, keep: bool, open_: bool) -> Iterator[str]:
+def _what_is_left(site: Site, task: TaskId, *, keep: bool, open_: bool) -> Iterator[str]:
     root = site.repository.root
-    path = root / ".loop" / task / "report.md"
     if not keep:
         gone = "is removed when you end this" if open_ else "was removed again"
         yield f"The sample {gone}. To keep it and look around in it: flyball demo --keep"
         yield 'On your own project: cd PROJECT && flyball init && flyball run "…"'
         return
-    yield f"report: {path}"
+    yield f"report: {root / '.loop' / task / 'report.md'}"
     yield f"look around: cd {shlex.quote(str(root))} && export FLYBALL_HOME={shlex.quote(str(site.home.home))}"
     yield f"  flyball report {task}; flyball logs {task}; flyball diff {task}; git log flyball/{task}"

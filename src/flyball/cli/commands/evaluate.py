@@ -5,16 +5,14 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from flyball.cli.support.arguments import AsJson
 from flyball.cli.support.exits import BLOCKED, CONTINUE, DONE, exit_on_refusal
 from flyball.cli.support.output import put, put_json
-
-if TYPE_CHECKING:
-    from flyball.wiring.tools.evaluation import EvaluationAnswer, Given
+from flyball.documents.errors import EvaluationInputInvalid
 
 _CODES = {"DONE": DONE, "CONTINUE": CONTINUE, "BLOCKED": BLOCKED}
 
@@ -68,6 +66,9 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Decide CONTINUE, DONE or BLOCKED for the backlog in .work/, exit with 10, 0 or 3, and record the decision first."""
+    from flyball.clock import system_clock
+    from flyball.core.workflows.backlog.evaluation_text import evaluation_text
+    from flyball.wiring.tools.evaluating import evaluate_folder, evaluate_input
     from flyball.wiring.tools.evaluation import Given
 
     with exit_on_refusal():
@@ -81,32 +82,22 @@ def evaluate(
             focus=focus,
             reset=reset,
         )
-        found = _from_input(input, given, root) if input else _from_folder(root, given, dry_run=dry_run)
-        _show(found, as_json=as_json)
+        if input and (given != Given() or root is not None):
+            raise EvaluationInputInvalid(
+                "--input is the whole situation; expected no other option but --json and --dry-run. Put them into the object."
+            )
+        if input:
+            found = evaluate_input(_read(input), "standard input" if input == "-" else input)
+        else:
+            found = evaluate_folder(root, given, system_clock, write=not dry_run)
+        if as_json:
+            put_json(found.evaluation)
+        else:
+            put(evaluation_text(found.situation, found.evaluation).rstrip("\n"))
     sys.exit(_CODES[found.evaluation.decision])
 
 
-def _from_folder(root: Path | None, given: Given, *, dry_run: bool) -> EvaluationAnswer:
-    from flyball.clock import system_clock
-    from flyball.wiring.tools.evaluating import evaluate_folder
-
-    return evaluate_folder(root, given, system_clock, write=not dry_run)
-
-
-def _from_input(name: str, given: Given, root: Path | None) -> EvaluationAnswer:
-    from flyball.documents.errors import EvaluationInputInvalid
-    from flyball.wiring.tools.evaluating import evaluate_input
-    from flyball.wiring.tools.evaluation import Given
-
-    if given != Given() or root is not None:
-        raise EvaluationInputInvalid(
-            "--input is the whole situation; expected no other option but --json and --dry-run. Put them into the object."
-        )
-    return evaluate_input(_read(name), "standard input" if name == "-" else name)
-
-
 def _read(name: str) -> bytes:
-    from flyball.documents.errors import EvaluationInputInvalid
     from flyball.wiring.tools.evaluating import MAX_INPUT
 
     if name == "-":
@@ -122,12 +113,3 @@ def _read(name: str) -> bytes:
     if len(raw) > MAX_INPUT:
         raise EvaluationInputInvalid(f"{name} is larger than {MAX_INPUT // 1024 // 1024} MiB; expected a JSON object.")
     return raw
-
-
-def _show(found: EvaluationAnswer, *, as_json: bool) -> None:
-    from flyball.core.workflows.backlog.evaluation_text import evaluation_text
-
-    if as_json:
-        put_json(found.evaluation)
-    else:
-        put(evaluation_text(found.situation, found.evaluation).rstrip("\n"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +9,10 @@ import typer
 from flyball.cli.support.arguments import AsJson, MaybeTask
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_bytes, put_json
+from flyball.core.model.task import MAIN
+from flyball.core.text.quantities import plural
+from flyball.core.text.scrubbing import escape_surrogates, scrub
+from flyball.projections.wording import short, stamp
 
 if TYPE_CHECKING:
     from flyball.workspace.trees import Lines
@@ -17,15 +20,11 @@ if TYPE_CHECKING:
 
 def checkpoints(task: MaybeTask = "", as_json: AsJson = False) -> None:
     """List the checkpoints of a task, for rollback and diff."""
-    from flyball.cli.support.choosing import chosen
-    from flyball.core.model.task import MAIN
-    from flyball.projections.wording import short, stamp
-    from flyball.wiring.site import Site
-    from flyball.wiring.tasks import history
+    from flyball.cli.support.choosing import task_here
+    from flyball.wiring.tasks import checkpoints as known
 
     with exit_on_refusal():
-        site = Site.find(Path.cwd())
-        found = history.checkpoints(site, chosen(site, task))
+        found = known.checkpoints(*task_here(task))
         if as_json:
             rows = [
                 {"label": k.label, "sha": k.commit, "at": k.at, "accepted": k.on_branch, "stage": k.stage}
@@ -36,15 +35,8 @@ def checkpoints(task: MaybeTask = "", as_json: AsJson = False) -> None:
             return
         width = max(len(kept.label) for kept in found)
         for kept in found:
-            mark = (
-                "accepted"
-                if kept.on_branch
-                else "holds a trick"
-                if kept.tricked
-                else kept.lane
-                if kept.lane != MAIN
-                else ""
-            )
+            lane = kept.lane if kept.lane != MAIN else ""
+            mark = "accepted" if kept.on_branch else "holds a trick" if kept.tricked else lane
             put(f"{kept.label:<{width}}  {short(kept.commit)}  {stamp(kept.at)}  {kept.stage:<9} {mark}".rstrip())
 
 
@@ -57,15 +49,11 @@ def rollback(
     as_json: AsJson = False,
 ) -> None:
     """Restore a task's tree to a checkpoint; the undone work is kept as a checkpoint too."""
-    from flyball.cli.support.choosing import chosen
-    from flyball.core.text.quantities import plural
-    from flyball.projections.wording import short
-    from flyball.wiring.site import Site
-    from flyball.wiring.tasks import history
+    from flyball.cli.support.choosing import task_here
+    from flyball.wiring.tasks.rollback import rollback as roll_back
 
     with exit_on_refusal():
-        site = Site.find(Path.cwd())
-        done = history.rollback(site, chosen(site, task), to)
+        done = roll_back(*task_here(task), to)
         if as_json:
             put_json(done)
             return
@@ -90,13 +78,11 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Show what a task has changed, as a patch."""
-    from flyball.cli.support.choosing import chosen
-    from flyball.wiring.site import Site
-    from flyball.wiring.tasks import history
+    from flyball.cli.support.choosing import task_here
+    from flyball.wiring.tasks.checkpoints import commits_to_compare
 
     with exit_on_refusal():
-        site = Site.find(Path.cwd())
-        workspace, older, newer = history.compared(site, chosen(site, task), checkpoint)
+        workspace, older, newer = commits_to_compare(*task_here(task), checkpoint)
         if as_json:
             put_json({"from": older, "to": newer, "files": workspace.numstat(older, newer)})
         elif stat:
@@ -106,18 +92,11 @@ def diff(
 
 
 def _stat(files: tuple[Lines, ...]) -> list[str]:
-    from flyball.core.text.quantities import plural
-
-    rows = [f"{_number(f.added, '+'):>7} {_number(f.deleted, '-'):>7}  {_on_one_line(f.path)}" for f in files]
-    added, deleted = sum(f.added or 0 for f in files), sum(f.deleted or 0 for f in files)
-    return [*rows, f"{plural(len(files), 'file')}, {plural(added, 'line')} added, {deleted} deleted"]
-
-
-def _on_one_line(path: str) -> str:
-    from flyball.core.text.scrubbing import escape_surrogates, scrub
-
-    return scrub(str(escape_surrogates(path)).replace("\n", "\\n"))
-
-
-def _number(count: int | None, sign: str) -> str:
-    return "binary" if count is None else f"{sign}{count}"
+    rows = []
+    for file in files:
+        added = "binary" if file.added is None else f"+{file.added}"
+        deleted = "binary" if file.deleted is None else f"-{file.deleted}"
+        on_one_line = scrub(str(escape_surrogates(file.path)).replace("\n", "\\n"))
+        rows.append(f"{added:>7} {deleted:>7}  {on_one_line}")
+    total, gone = sum(f.added or 0 for f in files), sum(f.deleted or 0 for f in files)
+    return [*rows, f"{plural(len(files), 'file')}, {plural(total, 'line')} added, {gone} deleted"]

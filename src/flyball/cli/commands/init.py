@@ -12,10 +12,13 @@ import typer
 from flyball.cli.support.arguments import AsJson
 from flyball.cli.support.exits import DONE, USAGE, exit_on_refusal
 from flyball.cli.support.output import put, put_json, tell
+from flyball.core.model.measurement import GateResult, Measurement
+from flyball.core.text.scrubbing import scrub
+from flyball.core.workflows.registry import DEFAULT, WORKFLOWS
+from flyball.ports import Refusal
 
 if TYPE_CHECKING:
     from flyball.config.detect import Proposal
-    from flyball.core.model.measurement import GateResult, Measurement
     from flyball.wiring.site import Site
 
 
@@ -36,9 +39,8 @@ def init(
 ) -> None:
     """Detect how this project is tested, try it once, and write flyball.toml."""
     from flyball.config import detect, file as config_file, trust
-    from flyball.core.text.scrubbing import scrub
     from flyball.wiring.site import Site
-    from flyball.wiring.tools.proposing import proposed
+    from flyball.wiring.tools.proposing import propose
 
     with exit_on_refusal():
         site = Site.find(Path.cwd())
@@ -46,8 +48,8 @@ def init(
             _constitution(site, force=force, as_json=as_json)
             return
         path = _free(site, force=force)
-        proposal = proposed(site)
-        measured = _tried(site, proposal, quiet=as_json) if try_gates and proposal.gates else None
+        proposal = propose(site)
+        measured = _try_gates(site, proposal, quiet=as_json) if try_gates and proposal.gates else None
         if measured:
             proposal = detect.without_tools(proposal, {t.name: scrub(t.broken) for t in measured.tools if t.broken})
         text = detect.render(proposal)
@@ -55,9 +57,9 @@ def init(
         file = config_file.parse(text, path)
         trust.record(site.home, file)
         if as_json:
-            put_json(_told(path, proposal, measured))
+            put_json(_data(path, proposal, measured))
         else:
-            put("\n".join(_shown(path, text, proposal, measured, trust.needs_trust(file))))
+            put("\n".join(_lines(path, text, proposal, measured, trust.needs_trust(file))))
         sys.exit(DONE if proposal.gates else USAGE)
 
 
@@ -76,15 +78,13 @@ def _constitution(site: Site, *, force: bool, as_json: bool) -> None:
 
 def _free(site: Site, *, force: bool) -> Path:
     from flyball.config import file as config_file
-    from flyball.ports import Refusal
 
     path = site.repository.root / config_file.FILE
-    shared = site.repository.root / config_file.SHARED_FILE
     if path.exists():
         config_file.require_regular(path)
     if not (path.exists() or path.is_symlink()):
-        there = config_file.read(site.repository.root)
-        if there is not None:
+        if config_file.read(site.repository.root) is not None:
+            shared = site.repository.root / config_file.SHARED_FILE
             raise Refusal(f"{shared} configures flyball already, under [tool.flyball]. Edit it there.")
     elif not force:
         raise Refusal(f"{path} already exists. Edit it, or replace it: flyball init --force")
@@ -92,8 +92,6 @@ def _free(site: Site, *, force: bool) -> Path:
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:
-    from flyball.ports import Refusal
-
     try:
         with path.open("w" if force else "x", encoding="utf-8") as file:
             file.write(text)
@@ -103,20 +101,19 @@ def _write(path: Path, text: str, *, force: bool) -> None:
         ) from error
 
 
-def _tried(site: Site, proposal: Proposal, *, quiet: bool) -> Measurement:
+def _try_gates(site: Site, proposal: Proposal, *, quiet: bool) -> Measurement:
     from flyball.config.home import environment
-    from flyball.core.text.scrubbing import scrub
-    from flyball.wiring.tools.proposing import trial_settings
-    from flyball.wiring.tools.trial import tried
+    from flyball.wiring.tools.proposing import trial_settings, try_gates
 
     def notify(kind: str, line: str) -> None:
         if kind == "command" and not quiet:
             tell(f"trying: {scrub(line)}\n")
 
-    return tried(site, trial_settings(proposal), environment=environment(), notify=notify)
+    return try_gates(site, trial_settings(proposal), environment=environment(), notify=notify)
 
 
-def _told(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[str, object]:
+def _data(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[str, object]:
+    found = measured or Measurement("", "")
     return {
         "file": str(path),
         "stack": proposal.stack,
@@ -124,31 +121,26 @@ def _told(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[
         "agent": proposal.agent.value if proposal.agent else None,
         "gates": [
             {"name": g.name, "command": g.command, "passed": g.passed, "broken": g.broken, "counts": g.counts}
-            for g in (measured.gates if measured else ())
+            for g in found.gates
         ],
-        "tools": [
-            {"name": t.name, "command": t.command, "passed": t.passed, "broken": t.broken}
-            for t in (measured.tools if measured else ())
-        ],
-        "notes": measured.notes if measured else (),
+        "tools": [{"name": t.name, "command": t.command, "passed": t.passed, "broken": t.broken} for t in found.tools],
+        "notes": found.notes,
         "elsewhere": [{"gate": e.key, "command": e.value, "reason": e.reason} for e in proposal.elsewhere],
         "missing": _missing(proposal, measured),
         "trusted": True,
     }
 
 
-def _shown(
+def _lines(
     path: Path, text: str, proposal: Proposal, measured: Measurement | None, wants: tuple[str, ...]
 ) -> Iterator[str]:
-    from flyball.core.text.scrubbing import scrub
-
+    found = measured or Measurement("", "")
     yield from (f"  {line}".rstrip() for line in text.splitlines())
     yield ""
-    for gate in measured.gates if measured else ():
+    for gate in found.gates:
         yield from _gate(gate)
-    for tool in measured.tools if measured else ():
-        yield from _tool(tool)
-    yield from (f"note: {scrub(note)}" for note in (measured.notes if measured else ()))
+    yield from map(_tool, found.tools)
+    yield from (f"note: {scrub(note)}" for note in found.notes)
     yield from (f"note: {line.reason}; see [gates] above" for line in proposal.elsewhere)
     yield from (f"missing: {line}" for line in _missing(proposal, measured))
     yield f"{path} is written and trusted:"
@@ -178,8 +170,6 @@ def _next(path: Path, proposal: Proposal, measured: Measurement | None) -> Itera
 
 
 def _gate(gate: GateResult) -> Iterator[str]:
-    from flyball.core.text.scrubbing import scrub
-
     if gate.broken:
         yield f"gate {gate.name} cannot run: {scrub(gate.broken)}"
         yield from (f"    {scrub(line)}" for line in gate.output.splitlines()[-8:])
@@ -190,18 +180,14 @@ def _gate(gate: GateResult) -> Iterator[str]:
         yield f"gate {gate.name}: exit {gate.exit_code}; its tests cannot be counted"
 
 
-def _tool(tool: GateResult) -> Iterator[str]:
-    from flyball.core.text.scrubbing import scrub
-
+def _tool(tool: GateResult) -> str:
     if tool.broken:
-        yield f"{tool.name} cannot be run, so its check is off: {scrub(tool.command)}: {scrub(tool.broken)}"
-    else:
-        yield f"{tool.name}: {'nothing found' if tool.passed else f'exit {tool.exit_code}; what it finds now is known'}"
+        return f"{tool.name} cannot be run, so its check is off: {scrub(tool.command)}: {scrub(tool.broken)}"
+    return f"{tool.name}: {'nothing found' if tool.passed else f'exit {tool.exit_code}; what it finds now is known'}"
 
 
 def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
     """What a person has to see to before a run can succeed."""
-    from flyball.core.workflows.registry import DEFAULT, WORKFLOWS
     from flyball.wiring.tools.proposing import login_wanted
 
     missing = []

@@ -10,9 +10,12 @@ import typer
 from flyball.cli.support.arguments import AsJson
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
+from flyball.core.memory.settling import reference
+from flyball.core.model.naming import parse_task_id
+from flyball.ports import Refusal
+from flyball.projections.wording import plain
 
 if TYPE_CHECKING:
-    from flyball.core.model.task import TaskId
     from flyball.wiring.site import Site
     from flyball.wiring.tasks.learnings import LearningListed
 
@@ -53,13 +56,14 @@ def learnings(
             _speak(site, WORDS[said[0]], said[1], because, task, as_json=as_json)
             return
         if said and said[0] in WORDS and (because or task or len(said) == 1):
-            _refuse(said)
+            example = f"flyball learnings {said[0]} 3"
+            raise Refusal(f"{' '.join(said)!r} names no learning; expected {said[0]} and a number, such as: {example}")
         found = search(site, " ".join(said), tuple(file or ()))
         if as_json:
             put_json(found)
             return
         for each in found:
-            put("\n".join(_told(each)))
+            put("\n".join(_lines(each)))
         if not found:
             put(
                 "No learning fits."
@@ -68,24 +72,18 @@ def learnings(
             )
 
 
-def _refuse(said: list[str]) -> None:
-    from flyball.ports import Refusal
-
-    raise Refusal(
-        f"{' '.join(said)!r} names no learning; expected {said[0]} and a number, such as: flyball learnings {said[0]} 3"
-    )
-
-
 def _speak(site: Site, word: Literal["keep", "drop"], named: str, because: str, task: str, *, as_json: bool) -> None:
-    from flyball.core.memory.settling import reference
-    from flyball.ports import Refusal
+    from flyball.cli.support.choosing import choose_task
     from flyball.wiring.tasks.learnings import speak_of
 
     if word == "drop" and not because.strip():
         raise Refusal(f'drop needs a reason: flyball learnings drop {named} --because "…"')
     whose, _, number = named.rpartition("/")
-    key = reference(_owner(site, whose or task), number)
-    told = speak_of(site, key, word, because.strip(), adopting=lambda: _chosen(site, task))
+    whose = whose or task
+    # A task that no journal knows is meant as it stands.
+    foreign = parse_task_id(whose) is not None and whose not in {record.id for record in site.journal.tasks()}
+    key = reference(whose if foreign else choose_task(site, whose), number)
+    told = speak_of(site, key, word, because.strip(), adopting=lambda: choose_task(site, task))
     if as_json:
         put_json(told)
     elif told.adopted_from:
@@ -97,31 +95,12 @@ def _speak(site: Site, word: Literal["keep", "drop"], named: str, because: str, 
         put(f"{word} {told.id} was sent to its task, which is running.")
 
 
-def _chosen(site: Site, words: str) -> TaskId:
-    from flyball.cli.support.choosing import chosen
-
-    return chosen(site, words)
-
-
-def _owner(site: Site, whose: str) -> str:
-    """The task that is named in any form, else the only or the unfinished one; one that no journal knows is meant as it stands."""
-    from flyball.core.model.naming import parse_task_id
-
-    known = {record.id for record in site.journal.tasks()}
-    foreign = whose not in known and parse_task_id(whose) is not None
-    return whose if foreign else _chosen(site, whose)
-
-
-def _told(each: LearningListed) -> list[str]:
-    from flyball.projections.wording import plain
-
+def _lines(each: LearningListed) -> list[str]:
     because = f": {plain(each.because, 160)}" if each.because else ""
     kind = "" if each.kind == "decision" else " (anti-pattern)"
-    lines = (
-        [f"{each.id}{kind}  {plain(each.title, 100)}", f"    {plain(each.choice, 160)}"]
-        if each.choice
-        else [f"{each.id}{kind}  {plain(each.title, 100)}"]
-    )
+    lines = [f"{each.id}{kind}  {plain(each.title, 100)}"]
+    if each.choice:
+        lines.append(f"    {plain(each.choice, 160)}")
     lines.append(f"    {each.state}{because}; {each.file}")
     if each.why:
         word = "would be shown" if each.shown else "would not be shown"

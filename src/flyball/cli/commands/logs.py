@@ -12,12 +12,16 @@ import typer
 from flyball.cli.support.arguments import MaybeTask
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_bytes, put_error_bytes, put_json, time_of_day
+from flyball.core.model.effects import Recall, RunAgent
+from flyball.core.model.events import Begun, Ended, Event
+from flyball.core.model.outcomes import Recalled, RecalledLearning, TurnEnded
+from flyball.core.model.state import State
+from flyball.core.model.task import TaskId
+from flyball.core.text.quantities import plural
+from flyball.core.text.scrubbing import decode, scrub
+from flyball.ports import Refusal
 
 if TYPE_CHECKING:
-    from flyball.core.model.events import Event
-    from flyball.core.model.outcomes import RecalledLearning
-    from flyball.core.model.state import State
-    from flyball.core.model.task import TaskId
     from flyball.wiring.site import Site
 
 POLL_S = 0.3
@@ -44,14 +48,11 @@ def logs(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON event per line. Default: text.")] = False,
 ) -> None:
     """Show what happened in a task, one line for each event."""
-    from flyball.cli.support.choosing import chosen
-    from flyball.ports import Refusal
+    from flyball.cli.support.choosing import task_here
     from flyball.projections.views.lines import json_line, line
-    from flyball.wiring.site import Site
 
     with exit_on_refusal():
-        site = Site.find(Path.cwd())
-        found = chosen(site, task)
+        site, found = task_here(task)
         if turn is not None:
             _show_turn(site, found, turn, as_json=as_json, raw=raw)
             return
@@ -81,35 +82,37 @@ def _events(site: Site, task: TaskId, *, follow: bool) -> Iterator[tuple[Event, 
 def _show_turn(site: Site, task: TaskId, turn: int, *, as_json: bool, raw: bool) -> None:
     if as_json:
         _, _, session = _of_turn(site, task, turn)
-        learnings = given_to(site, task, turn)
-        files = kept(site, task, turn)
+        learnings = _given_to(site, task, turn)
+        files = _file_ends(site, task, turn)
         put_json({"task": task, "turn": turn, "session": session, "learnings": learnings, "files": files})
     elif raw:
-        for data in _printed(site, task, turn, "stdout"):
-            put_bytes(data)
-        for data in _printed(site, task, turn, "stderr"):
-            put_error_bytes(data)
+        paths = _files(site, task, turn)
+        for name, write in (("stdout", put_bytes), ("stderr", put_error_bytes)):
+            if name in paths:
+                with paths[name].open("rb") as file:
+                    while piece := file.read(_PIECE):
+                        write(piece)
     else:
-        for text in transcript(site, task, turn):
+        for text in _transcript(site, task, turn):
             put(text)
 
 
-def transcript(site: Site, task: TaskId, turn: int) -> Iterator[str]:
+def _transcript(site: Site, task: TaskId, turn: int) -> Iterator[str]:
     """Everything kept of a turn's last attempt, safe for any screen, and how it ended."""
-    from flyball.wiring.tasks.transcripts import told_lines
+    from flyball.wiring.tasks.transcripts import display_lines
 
     files = _files(site, task, turn)
     hide = _hiding(site, task)
     agent, ended, session = _of_turn(site, task, turn)
     if session:
         yield f"===== turn {turn}, session {session} of {agent}"
-    given = given_to(site, task, turn)
+    given = _given_to(site, task, turn)
     if given:
         yield f"===== turn {turn}, learnings it was given"
         yield from (f"{each.id} {each.score:.1f} = {each.why}" for each in given)
     for name, path in files.items():
         yield f"===== turn {turn}, {name} ({path})"
-        yield from map(hide, told_lines(site.state(task).task, agent, path))
+        yield from map(hide, display_lines(site.state(task).task, agent, path))
     if ended:
         yield f"===== {' '.join(ended.split())}"
 
@@ -124,12 +127,8 @@ def _hiding(site: Site, task: TaskId) -> Callable[[str], str]:
     return lambda text: hide(text, secrets)
 
 
-def given_to(site: Site, task: TaskId, turn: int) -> tuple[RecalledLearning, ...]:
+def _given_to(site: Site, task: TaskId, turn: int) -> tuple[RecalledLearning, ...]:
     """The learnings that stood in a turn's prompt, as they were recalled for it."""
-    from flyball.core.model.effects import Recall, RunAgent
-    from flyball.core.model.events import Begun, Ended
-    from flyball.core.model.outcomes import Recalled
-
     lanes: dict[str, str] = {}
     known: dict[str, tuple[RecalledLearning, ...]] = {}
     given: tuple[RecalledLearning, ...] = ()
@@ -146,10 +145,6 @@ def given_to(site: Site, task: TaskId, turn: int) -> tuple[RecalledLearning, ...
 
 def _of_turn(site: Site, task: TaskId, turn: int) -> tuple[str, str, str]:
     """Which agent took a turn, how its last attempt ended, as the log tells it, and the session it belongs to."""
-    from flyball.core.model.effects import RunAgent
-    from flyball.core.model.events import Begun, Ended
-    from flyball.core.model.outcomes import TurnEnded
-    from flyball.core.text.scrubbing import scrub
     from flyball.projections.views.lines import line
 
     effect: RunAgent | None = None
@@ -164,18 +159,8 @@ def _of_turn(site: Site, task: TaskId, turn: int) -> tuple[str, str, str]:
     return effect.agent if effect else "", ended, scrub(session)
 
 
-def _printed(site: Site, task: TaskId, turn: int, name: str) -> Iterator[bytes]:
-    path = _files(site, task, turn).get(name)
-    if path is not None:
-        with path.open("rb") as file:
-            while piece := file.read(_PIECE):
-                yield piece
-
-
-def kept(site: Site, task: TaskId, turn: int) -> dict[str, dict[str, str]]:
+def _file_ends(site: Site, task: TaskId, turn: int) -> dict[str, dict[str, str]]:
     """The same as data: each file's path, and the end of what it holds."""
-    from flyball.core.text.scrubbing import decode
-
     hide = _hiding(site, task)
     files = {}
     for name, path in _files(site, task, turn).items():
@@ -186,12 +171,10 @@ def kept(site: Site, task: TaskId, turn: int) -> dict[str, dict[str, str]]:
 
 
 def _files(site: Site, task: TaskId, turn: int) -> dict[str, Path]:
-    from flyball.core.text.quantities import plural
-    from flyball.ports import Refusal
+    from flyball.wiring.tasks.transcripts import last_attempt
 
-    attempts = sorted(site.home.turns(task).glob(f"{turn:04d}-*"), key=lambda p: int(p.name.rpartition("-")[2]))
-    if not attempts:
+    paths = last_attempt(site, task, turn)
+    if not paths:
         had = plural(site.state(task).turns, "turn")
         raise Refusal(f"{task} has no transcript of turn {turn}; it has had {had}. See: flyball logs {task}")
-    paths = {name: attempts[-1] / name for name in ("prompt.md", "stdout", "stderr", "report.json")}
     return {name: path for name, path in paths.items() if path.is_file() and path.stat().st_size}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 
 from flyball.cli.support.exits import exit_on_refusal
+from flyball.ports import Refusal
 
 
 def mcp() -> None:
     """Serve an agent over MCP on stdio: its task, gates, progress, questions, monitor and evaluator. No tool can declare the work done."""
     from flyball.core.extras import install_command
-    from flyball.ports import Refusal
 
     with exit_on_refusal():
         try:

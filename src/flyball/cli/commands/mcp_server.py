@@ -13,14 +13,14 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from flyball import __version__
-from flyball.cli.support.choosing import chosen
+from flyball.cli.support.choosing import choose_task
 from flyball.cli.support.exits import REFUSED
 from flyball.clock import system_clock
 from flyball.config.home import environment
 from flyball.core.advice.stream import StreamObservation, advise
 from flyball.core.health.monitor import History
 from flyball.ports import Refusal
-from flyball.wiring.run.agent_api import AgentApi, desk, gates, shown
+from flyball.wiring.run.agent_api import AgentApi, agent_api, gates
 from flyball.wiring.tools.evaluating import evaluate_folder
 from flyball.wiring.tools.evaluation import Given
 from flyball.wiring.tools.monitoring import thresholds_in
@@ -37,11 +37,11 @@ Task = Annotated[
 
 def serve() -> None:
     """Answer until standard input ends."""
-    server(desk(Path.cwd(), environment(), chosen)).run("stdio")
+    server(agent_api(Path.cwd(), environment(), choose_task)).run("stdio")
 
 
 def server(at: AgentApi) -> MCPServer[Any]:
-    """All tools, for an agent at this desk."""
+    """All tools, for an agent that asks here."""
     made: MCPServer[Any] = MCPServer("flyball", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
     for tool in (*_asking(at), *_saying(at), monitor, evaluate):
         made.tool()(tool)
@@ -51,17 +51,17 @@ def server(at: AgentApi) -> MCPServer[Any]:
 def _asking(at: AgentApi) -> tuple[Any, ...]:
     def get_task(task: Task = "") -> dict[str, Any]:
         """Where a task stands: request, items, stage, decision with its reason, what is missing, findings, open questions."""
-        with _told():
+        with _explain_refusal():
             turn = at.turn()
-            known = shown(at.verdict(task))
+            known = _data(at.verdict(task))
             return {**known, "gates": [gate["name"] for gate in known["gates"]], **({"turn": turn} if turn else {})}
 
     def get_gate_output(
         task: Task = "", gate: Annotated[str, Field(description="The gate's name; empty for all.")] = ""
     ) -> dict[str, Any]:
         """What the gates said when flyball last ran them: passed or not, exit code, the end of their output."""
-        with _told():
-            return {"gates": [shown(each) for each in gates(at.verdict(task), gate)]}
+        with _explain_refusal():
+            return {"gates": [_data(each) for each in gates(at.verdict(task), gate)]}
 
     return get_task, get_gate_output
 
@@ -71,7 +71,7 @@ def _saying(at: AgentApi) -> tuple[Any, ...]:
         summary: Annotated[str, Field(description="One line: what is done so far and what comes next.")],
     ) -> str:
         """Note how far your turn is. It is a claim: it finishes nothing, and the last one stands until you report."""
-        with _told():
+        with _explain_refusal():
             return at.progress(summary)
 
     def ask_human(
@@ -80,7 +80,7 @@ def _saying(at: AgentApi) -> tuple[Any, ...]:
         default: Annotated[str, Field(description="What to take if nobody answers; empty to wait for an answer.")] = "",
     ) -> str:
         """Put a question to a person; the answer comes in a later turn, so go on with what does not depend on it."""
-        with _told():
+        with _explain_refusal():
             return at.question(question, tuple(options), default)
 
     return report_progress, ask_human
@@ -96,7 +96,7 @@ def monitor(
     ],
 ) -> dict[str, Any]:
     """Whether a loop goes anywhere: health, cure, evidence and confidence after its last iteration. Nothing is kept."""
-    with _told():
+    with _explain_refusal():
         try:
             seen = msgspec.convert(observations, list[StreamObservation])
         except msgspec.ValidationError as error:
@@ -106,7 +106,7 @@ def monitor(
         limits, history = thresholds_in(Path.cwd()), History()
         for each in seen:
             history, advice = advise(history, each, limits)
-        return shown(advice)
+        return _data(advice)
 
 
 def evaluate(
@@ -116,15 +116,21 @@ def evaluate(
     """The evaluator's word on a `.work` backlog: CONTINUE with the next issue, or BLOCKED. It writes nothing, and knows no build or
     gates, since your word on them is no measurement: so it never says DONE.
     """
-    with _told():
+    with _explain_refusal():
         where = Path(root) if root else None
-        return shown(evaluate_folder(where, Given(focus=focus), system_clock, write=False).evaluation)
+        return _data(evaluate_folder(where, Given(focus=focus), system_clock, write=False).evaluation)
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _explain_refusal() -> Iterator[None]:
     """What is refused reaches the model as one sentence."""
     try:
         yield
     except REFUSED as error:
         raise ToolError(str(error)) from error
+
+
+def _data(value: Any) -> dict[str, Any]:
+    """A value as JSON knows it."""
+    plain: dict[str, Any] = msgspec.to_builtins(value)
+    return plain

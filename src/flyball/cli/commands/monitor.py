@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import Annotated, BinaryIO
 
 import typer
 
 from flyball.cli.support.arguments import AsJson
 from flyball.cli.support.exits import BLOCKED, DONE, USAGE, exit_on_refusal, say
 from flyball.cli.support.output import put, put_json
-
-if TYPE_CHECKING:
-    from flyball.core.advice.batch import BatchResult
-    from flyball.core.advice.stream import StreamObservation
+from flyball.core.advice.batch import BatchResult
+from flyball.core.advice.batch_text import BatchUnreadable, batch_of
+from flyball.core.advice.stream import StreamObservation, advise
+from flyball.core.health.monitor import Health, History
+from flyball.core.text.strict_json import JsonUnreadable, read_json
 
 LONGEST_BATCH = 64 * 1024 * 1024
 LONGEST_LINE = 16 * 1024 * 1024
@@ -39,11 +41,10 @@ def monitor(
                 "monitor takes the name of a loop and a batch result on stdin, or --stream. See: flyball monitor --help"
             )
             sys.exit(USAGE)
-        sys.exit(_answered() if stream else _judged(task, as_json=as_json))
+        sys.exit(_advise_on_lines() if stream else _judge_batch(task, as_json=as_json))
 
 
-def _judged(name: str, *, as_json: bool) -> int:
-    from flyball.core.health.monitor import Health
+def _judge_batch(name: str, *, as_json: bool) -> int:
     from flyball.projections.files.batch_state import answer
     from flyball.projections.files.loop_state import verdict_lines
     from flyball.wiring.tools.monitoring import Loops
@@ -62,8 +63,6 @@ def _judged(name: str, *, as_json: bool) -> int:
 
 
 def _batch() -> BatchResult | None:
-    from flyball.core.advice.batch_text import BatchUnreadable, batch_of
-
     raw = _input().read(LONGEST_BATCH + 1)
     if len(raw) > LONGEST_BATCH:
         say(f"standard input: expected a batch result of at most {LONGEST_BATCH} bytes, found more.")
@@ -75,10 +74,8 @@ def _batch() -> BatchResult | None:
         return None
 
 
-def _answered() -> int:
+def _advise_on_lines() -> int:
     """Advice on each line until the input ends; the history lives in this process alone."""
-    from flyball.core.advice.stream import advise
-    from flyball.core.health.monitor import History
     from flyball.wiring.tools.monitoring import thresholds_in
 
     thresholds, history = thresholds_in(Path.cwd()), History()
@@ -94,9 +91,6 @@ def _answered() -> int:
 
 def _observation(raw: bytes, lines: BinaryIO, number: int) -> StreamObservation | None:
     """What a line says; a line that says nothing usable is answered here."""
-    from flyball.core.advice.stream import StreamObservation
-    from flyball.core.text.strict_json import JsonUnreadable, read_json
-
     if len(raw) > LONGEST_LINE:
         while raw and not raw.endswith(b"\n"):
             raw = lines.readline(LONGEST_LINE)
@@ -111,6 +105,4 @@ def _observation(raw: bytes, lines: BinaryIO, number: int) -> StreamObservation 
 
 def _input() -> BinaryIO:
     """Standard input as bytes; a closed one has none."""
-    import io
-
     return sys.stdin.buffer if sys.stdin is not None else io.BytesIO()

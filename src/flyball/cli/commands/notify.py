@@ -40,7 +40,7 @@ def notify(
     """List the targets that flyball notifies when it needs you, when a task ends, and about long waits; --test tries them."""
     from flyball.config import file as config_file, trust
     from flyball.projections.pages.notices import Notice
-    from flyball.wiring.run.notifying import from_table, sends_of, tried
+    from flyball.wiring.run.notifying import from_table, sends_of, try_send
     from flyball.wiring.site import Site
 
     with exit_on_refusal():
@@ -54,7 +54,7 @@ def notify(
         if settings is None or not (settings.targets or settings.command):
             put(NOBODY)
             return
-        names = [*([settings.command[0]] if settings.command else []), *map(_named, settings.targets)]
+        names = [*([settings.command[0]] if settings.command else []), *map(_without_secret, settings.targets)]
         if not test:
             put("\n".join(names))
             put(f"quiet hours: {settings.quiet_hours or 'none'}. Try them with: flyball notify --test")
@@ -62,7 +62,7 @@ def notify(
         notice = Notice(
             "needed", "test", "flyball: a test", "Somebody typed flyball notify --test.", "flyball status", "/"
         )
-        problems = [tried(send, notice, wait_s=0.2) for send in sends_of(settings, site.home.home)]
+        problems = [try_send(send, notice, wait_s=0.2) for send in sends_of(settings, site.home.home)]
         for name, problem in zip(names, problems, strict=True):
             put(f"{name}: {problem or 'told'}")
         sys.exit(USAGE if any(problems) else 0)
@@ -80,6 +80,6 @@ def _wait() -> None:
     tell_held(site)
 
 
-def _named(target: str) -> str:
+def _without_secret(target: str) -> str:
     """A target without what may be a secret in it."""
     return target if target.startswith("env:") else f"{target.partition('://')[0]}://…"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,6 +9,9 @@ import typer
 from flyball.cli.support.arguments import AsJson, MaybeTask
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
+from flyball.core.loop import prompts
+from flyball.core.workflows.registry import workflow_of
+from flyball.ports import Refusal
 
 
 def prompt(
@@ -18,22 +20,16 @@ def prompt(
     as_json: AsJson = False,
 ) -> None:
     """Show the prompt a role would get now."""
-    from flyball.cli.support.choosing import chosen
-    from flyball.core.loop import prompts
-    from flyball.core.workflows.registry import workflow_of
-    from flyball.ports import Refusal
-    from flyball.wiring.site import Site
-    from flyball.wiring.tasks.backlogs import looked_at
-    from flyball.wiring.tasks.learnings import with_learnings
+    from flyball.cli.support.choosing import task_here
+    from flyball.wiring.tasks.next_turn import as_next_turn
 
     with exit_on_refusal():
-        site = Site.find(Path.cwd())
-        found = chosen(site, task)
+        site, found = task_here(task)
         state = site.state(found)
         roles = workflow_of(state.task).roles
         if role not in roles:
             raise Refusal(f"{state.task.workflow} has no role {role!r}; expected one of: {', '.join(roles)}")
-        known = with_learnings(site, looked_at(site, state), role)
+        known = as_next_turn(site, state, role)
         text = workflow_of(state.task).brief(known, known.main, role, "")
         if as_json:
             put_json(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +10,7 @@ import typer
 from flyball.cli.support.arguments import MaybeTask
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
+from flyball.ports import Refusal
 
 if TYPE_CHECKING:
     from flyball.core.model.task import TaskId
@@ -37,22 +37,20 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="Same as --format json. Default: as --format says.")] = False,
 ) -> None:
     """Report what was done, how it was verified, and what is left."""
-    from flyball.cli.support.choosing import chosen
+    from flyball.cli.support.choosing import task_here
     from flyball.projections.views import report as projection
     from flyball.projections.views.report_markdown import markdown
-    from flyball.wiring.site import Site
 
     with exit_on_refusal():
-        site = Site.find(Path.cwd())
-        found = chosen(site, task)
-        dossier = site.dossier(found)
+        site, found = task_here(task)
+        view = site.view(found)
         if open_:
             _open(site, found, _html(site, found))
             return
         if format is Format.HTML and not as_json:
             put(_html(site, found).rstrip("\n"))
             return
-        made = projection.report(dossier.state, dossier.chronicle)
+        made = projection.report(view.state, view.history)
         if as_json or format is Format.JSON:
             put_json(made)
         else:
@@ -62,16 +60,14 @@ def report(
 def _html(site: Site, task: TaskId) -> str:
     from flyball import __version__
     from flyball.markup.report_file import html_report
-    from flyball.wiring.tasks.surroundings import known
+    from flyball.wiring.tasks.surroundings import what_is_known
 
-    return html_report(known(site, task), __version__)
+    return html_report(what_is_known(site, task), __version__)
 
 
 def _open(site: Site, task: TaskId, html: str) -> None:
     """Keep the file out of the repository, and hand it to the browser."""
     import webbrowser
-
-    from flyball.ports import Refusal
 
     path = site.home.task(task) / "report.html"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""`flyball run`: open a task and drive it."""
+"""`flyball run` opens a task and drives it; `resume` goes on where it stopped, `reopen` with feedback where it was finished."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flyball.cli.support import flags
+from flyball.cli.support import arguments, flags
 from flyball.cli.support.exits import exit_on_refusal
 
 if TYPE_CHECKING:
@@ -48,3 +48,39 @@ def run(
     with exit_on_refusal():
         seat = take_seat(as_json=as_json, detach=detach)
         sys.exit(start(Path.cwd(), Start(request, from_, new=new, seat=seat), typed))
+
+
+@flags.takes(*flags.AT_RESUME, default="as before")
+def resume(
+    task: arguments.MaybeTask = "",
+    *,
+    typed: RunFlags,
+    detach: flags.Detach = False,
+    as_json: flags.JsonEvents = False,
+) -> None:
+    """Continue a task where it stopped: after a pause, a limit, an answer or a crash."""
+    from flyball.cli.screen.seat import take_seat
+    from flyball.cli.sessions import take_up
+
+    with exit_on_refusal():
+        sys.exit(take_up(Path.cwd(), task, typed, take_seat(as_json=as_json, detach=detach)))
+
+
+@flags.takes(*flags.AT_RESUME, default="as before")
+def reopen(
+    task: arguments.Task,
+    feedback: Annotated[
+        list[str], typer.Argument(help="Work still to do; each item of a list becomes one criterion, subtask or issue.")
+    ],
+    *,
+    typed: RunFlags,
+    detach: flags.Detach = False,
+    as_json: flags.JsonEvents = False,
+) -> None:
+    """Continue a task that is DONE: your feedback becomes new criteria, subtasks or issues."""
+    from flyball.cli.screen.seat import take_seat
+    from flyball.cli.sessions import reopen as reopen_task
+
+    with exit_on_refusal():
+        seat = take_seat(as_json=as_json, detach=detach)
+        sys.exit(reopen_task(Path.cwd(), task, " ".join(feedback), typed, seat))

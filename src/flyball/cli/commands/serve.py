@@ -8,6 +8,8 @@ import typer
 
 from flyball.cli.support.exits import exit_on_refusal, say
 from flyball.cli.support.output import put
+from flyball.core.extras import install_command
+from flyball.ports import Refusal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +57,7 @@ def serve(
             put(listening(token_of(home), host, port).link)
             return
         options = ServeOptions(host, port, read_only, new_token)
-        serve_pages(home, options, lambda listening: _begun(home, listening, open_=open_))
+        serve_pages(home, options, lambda listening: _announce(home, listening, open_=open_))
 
 
 def require_web() -> None:
@@ -63,16 +65,13 @@ def require_web() -> None:
     import sys
     from importlib.util import find_spec
 
-    from flyball.core.extras import install_command
-    from flyball.ports import Refusal
-
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise Refusal(
             f"The page needs libraries that are not installed. Type: {install_command('web', sys.executable)}"
         )
 
 
-def _begun(home: Path, listening: Listening, *, open_: bool) -> None:
+def _announce(home: Path, listening: Listening, *, open_: bool) -> None:
     import webbrowser
 
     from flyball.web.access import opening_file

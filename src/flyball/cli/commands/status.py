@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,11 +10,14 @@ import typer
 from flyball.cli.support.arguments import AsJson, MaybeTask
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
+from flyball.core.model.events import PersonSpoke
+from flyball.core.model.state import State
+from flyball.core.text.quantities import plural
+from flyball.journal.records import Holder
+from flyball.ports import Refusal
+from flyball.projections.wording import age, duration, guard_name, money, plain, short, stamp
 
 if TYPE_CHECKING:
-    from flyball.core.model.events import PersonSpoke
-    from flyball.core.model.state import State
-    from flyball.journal.records import Holder
     from flyball.projections.views.status import QuestionShown, Status
 
 
@@ -30,30 +32,26 @@ def status(
     as_json: AsJson = False,
 ) -> None:
     """Show where a task stands."""
-    from flyball.cli.support.choosing import chosen
+    from flyball.cli.support.choosing import task_here
     from flyball.clock import system_clock
-    from flyball.ports import Refusal
     from flyball.projections.files.phase_status import current_block
     from flyball.projections.views import status as projection
     from flyball.projections.views.situation import sentence
-    from flyball.projections.wording import age
     from flyball.wiring.presence import controller_of
-    from flyball.wiring.site import Site
     from flyball.wiring.tasks.inbox import waiting
     from flyball.wiring.tasks.surroundings import look_around
 
     with exit_on_refusal():
         if block and as_json:
             raise Refusal("--block and --json exclude each other. See: flyball status --help")
-        site = Site.find(Path.cwd())
-        found = chosen(site, task)
+        site, found = task_here(task)
         if block:
             put(current_block(site.state(found)).rstrip("\n"))
             return
-        dossier = site.dossier(found)
+        view = site.view(found)
         said = waiting(site, found)
-        state, seen = dossier.state, look_around(site, dossier.state)
-        shown = projection.status(state, dossier.chronicle, said, seen=seen)
+        state, seen = view.state, look_around(site, view.state)
+        shown = projection.status(state, view.history, said, seen=seen)
         if as_json:
             put_json(shown)
             return
@@ -63,9 +61,7 @@ def status(
 
 
 def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[PersonSpoke]) -> Iterator[str]:
-    from flyball.core.text.quantities import plural
     from flyball.projections.views.standing import is_delivered, stuck
-    from flyball.projections.wording import guard_name, plain, short, stamp
 
     yield f"  request     {plain(shown.request, 200)}"
     yield f"  stage       {shown.stage}, iteration {shown.stage_iteration} ({shown.progress_percent} %)"
@@ -76,7 +72,7 @@ def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[Pe
         place = f"{shown.branch} at {short(shown.head)}" if is_delivered(state) else "none yet: no stage is accepted"
         yield f"  branch      {place}, {plural(len(shown.checkpoints), 'checkpoint')}"
     yield from (f"  {item.id:<11} {item.state}: {plain(item.name, 120)}" for item in shown.subtasks)
-    yield f"  spent       {_spent(shown)}"
+    yield f"  spent       {_spend(shown)}"
     yield from (f"  skipped     {forced.stage}: not verified" for forced in shown.forced)
     yield from (f"  unverified  {check.name}: {check.detail}" for check in shown.unverified)
     yield from (f"  caught      {trick.kind} in {trick.path}" for trick in shown.tricks)
@@ -87,8 +83,14 @@ def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[Pe
         yield f"  waits{until} ({guard_name(shown.held.guard)}): {shown.held.reason}"
     for question in shown.questions:
         yield from _question(shown.task, question)
-    yield from (f"  said        {_said(word)}" for word in said)
-    yield _now(shown, holder)
+    for word in said:
+        to = f" to {word.question}" if word.question else ""
+        text = f": {plain(word.text, 120)}" if word.text else ""
+        yield f"  said        {word.word}{to}{text}; not applied yet"
+    if holder is not None:
+        yield f"  running     process {holder.pid} on {holder.host}; watch it with: flyball logs {shown.task} -f"
+    else:
+        yield f"  next        {shown.next_command or f'flyball resume {shown.task}'}"
 
 
 def _question(task: str, question: QuestionShown) -> Iterator[str]:
@@ -98,25 +100,9 @@ def _question(task: str, question: QuestionShown) -> Iterator[str]:
     yield f"    answer with: flyball answer {task} {question.id} TEXT"
 
 
-def _said(word: PersonSpoke) -> str:
-    from flyball.projections.wording import plain
-
-    to = f" to {word.question}" if word.question else ""
-    return f"{word.word}{to}{f': {plain(word.text, 120)}' if word.text else ''}; not applied yet"
-
-
-def _spent(shown: Status) -> str:
-    from flyball.core.text.quantities import plural
-    from flyball.projections.wording import duration, money
-
+def _spend(shown: Status) -> str:
     usage = shown.usage
     spent = f", {money(usage.usd, usage.known_usd, estimated=usage.estimated)}" if usage.usd != 0 else ""
     tokens = f", {usage.input_tokens} tokens in, {usage.output_tokens} out" if usage.input_tokens else ""
     counted = f"{plural(shown.iterations, 'iteration')}, {plural(shown.turns, 'turn')}"
     return f"{counted}{tokens}{spent}, {duration(shown.elapsed_s)}"
-
-
-def _now(shown: Status, holder: Holder | None) -> str:
-    if holder is not None:
-        return f"  running     process {holder.pid} on {holder.host}; watch it with: flyball logs {shown.task} -f"
-    return f"  next        {shown.next_command or f'flyball resume {shown.task}'}"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from flyball.cli.support.arguments import AsJson
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
+from flyball.core.text.quantities import plural
 
 if TYPE_CHECKING:
-    from flyball.core.model.state import State
     from flyball.core.model.task import TaskId
     from flyball.wiring.site import Site
 
@@ -38,7 +38,7 @@ def _cells(site: Site, task: TaskId) -> list[str]:
     from flyball.clock import system_clock
     from flyball.projections.views.situation import sentence, situation
     from flyball.projections.views.standing import is_delivered
-    from flyball.projections.wording import age, plain, size
+    from flyball.projections.wording import age, money, plain, size
     from flyball.wiring.tasks.cleaning import space
     from flyball.wiring.tasks.inbox import waiting
     from flyball.wiring.tasks.surroundings import look_around
@@ -50,17 +50,10 @@ def _cells(site: Site, task: TaskId) -> list[str]:
     since = f"{age((system_clock.now() - state.now).total_seconds())} ago"
     branch = state.prepared.branch if state.prepared and is_delivered(state) else "no branch"
     branch = f"{branch} (deleted)" if seen.deleted else branch
+    cost = money(state.usage.usd, state.known_usd, estimated=state.usage.estimated)
+    spent = f"{plural(state.turns, 'turn')}, {cost}"
     disk = size(space(site, state.task))
-    return [task, word, state.main.stage, since, branch, _spent(state), disk, plain(state.task.request, 60)]
-
-
-def _spent(state: State) -> str:
-    """Turns and money; a dash where no agent said what a turn cost."""
-    from flyball.core.text.quantities import plural
-    from flyball.projections.wording import money
-
-    usage = state.usage
-    return f"{plural(state.turns, 'turn')}, {money(usage.usd, state.known_usd, estimated=usage.estimated)}"
+    return [task, word, state.main.stage, since, branch, spent, disk, plain(state.task.request, 60)]
 
 
 def _row(site: Site, task: TaskId) -> dict[str, object]:
@@ -69,8 +62,8 @@ def _row(site: Site, task: TaskId) -> dict[str, object]:
     from flyball.wiring.tasks.inbox import waiting
     from flyball.wiring.tasks.surroundings import look_around
 
-    dossier = site.dossier(task)
-    shown = status(dossier.state, dossier.chronicle, waiting(site, task), seen=look_around(site, dossier.state))
+    view = site.view(task)
+    shown = status(view.state, view.history, waiting(site, task), seen=look_around(site, view.state))
     return {
         "task": task,
         "workflow": shown.workflow,
@@ -81,7 +74,7 @@ def _row(site: Site, task: TaskId) -> dict[str, object]:
         "branch": shown.branch,
         "merged_into": shown.merged_into,
         "usage": shown.usage,
-        "disk_bytes": space(site, dossier.state.task),
+        "disk_bytes": space(site, view.state.task),
         "started_at": shown.started_at,
         "updated_at": shown.updated_at,
     }

@@ -9,7 +9,10 @@ import typer
 
 from flyball.cli.support.arguments import AsJson
 from flyball.cli.support.exits import exit_on_refusal
-from flyball.cli.support.output import asked, at_terminal, put, put_json
+from flyball.cli.support.output import ask, at_terminal, put, put_json
+from flyball.core.text.quantities import plural
+from flyball.core.text.scrubbing import scrub
+from flyball.ports import Refusal
 
 
 def trust(
@@ -18,9 +21,6 @@ def trust(
 ) -> None:
     """Agree to the commands and permissions in this repository's flyball.toml; needed again when they change."""
     from flyball.config import file as config_file, trust as agreement
-    from flyball.core.text.quantities import plural
-    from flyball.core.text.scrubbing import scrub
-    from flyball.ports import Refusal
     from flyball.wiring.site import Site
 
     with exit_on_refusal():
@@ -31,8 +31,7 @@ def trust(
         wants = [scrub(line) for line in agreement.needs_trust(file)]
         known = agreement.is_trusted(site.home, file)
         if not known and not yes:
-            _show(file.origin.path, wants)
-            _require_agreement()
+            _require_agreement(file.origin.path, wants)
         if not known:
             agreement.record(site.home, file)
         if as_json:
@@ -43,16 +42,11 @@ def trust(
             put(f"{file.origin.path} is trusted as it is now. You are asked again when these settings change.")
 
 
-def _show(path: Path, wants: list[str]) -> None:
+def _require_agreement(path: Path, wants: list[str]) -> None:
     typer.echo(f"{path} would run or change:", err=True)
     for line in wants:
         typer.echo(f"  {line}", err=True)
-
-
-def _require_agreement() -> None:
-    from flyball.ports import Refusal
-
     if not at_terminal():
         raise Refusal("Nobody can be asked here. Read the lines above, then type: flyball trust --yes")
-    if asked("Agree? [y/N] ").lower() not in {"y", "yes"}:
+    if ask("Agree? [y/N] ").lower() not in {"y", "yes"}:
         raise Refusal("You did not agree, so nothing is trusted. To be asked again: flyball trust")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from flyball.cli.support.arguments import task_ids
-from flyball.cli.support.exits import exit_on_refusal
+from flyball.cli.support.exits import exit_code, exit_on_refusal
 from flyball.cli.support.output import put
 
 
@@ -28,23 +27,20 @@ def watch(
     ] = False,
 ) -> None:
     """Watch a running task from any terminal; without TASK, list all tasks of this machine, those that need you first."""
-    from flyball.cli.screen.attaching import attach
-    from flyball.cli.support.choosing import chosen
-    from flyball.cli.support.exits import exit_code
-    from flyball.wiring.site import Site
+    from flyball.cli.screen.seat import attach
+    from flyball.cli.support.choosing import task_here
 
     with exit_on_refusal():
         if not task and not exit_status:
             _all()
             return
-        site = Site.find(Path.cwd())
-        state = attach(site, chosen(site, task))
+        state = attach(*task_here(task))
         sys.exit(exit_code(state) if exit_status else 0)
 
 
 def _all() -> None:
     """All tasks of this home, with keys where there is a keyboard, once where there is none."""
-    from flyball.cli.screen.board import Looked, ordered
+    from flyball.cli.screen.board import Board, order_tasks
     from flyball.cli.screen.seat import at_keyboard
     from flyball.clock import system_clock
     from flyball.config.home import home_folder
@@ -52,11 +48,9 @@ def _all() -> None:
 
     sites = Sites(home_folder().resolve())
     if at_keyboard():
-        from flyball.cli.screen.board_keys import Board
-
         Board(sites).run()
         return
-    page, rows = ordered(list(sites.summaries()), Looked(system_clock.now()).now)
+    page, rows = order_tasks(list(sites.summaries()), system_clock.now())
     put(page.heading)
     for row in rows:
         told = row.headline if row.group == "needs" else row.line

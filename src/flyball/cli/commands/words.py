@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,9 +9,10 @@ import typer
 from flyball.cli.support.arguments import AsJson, Task
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
+from flyball.core.model.events import Spoken
+from flyball.ports import Refusal
 
 if TYPE_CHECKING:
-    from flyball.core.model.events import Spoken
     from flyball.wiring.tasks.inbox import Heard
 
 
@@ -23,18 +23,15 @@ def answer(
     as_json: AsJson = False,
 ) -> None:
     """Answer a question of a task."""
-    from flyball.cli.support.choosing import chosen
-    from flyball.wiring.site import Site
-    from flyball.wiring.tasks.answers import understood
-    from flyball.wiring.tasks.inbox import question_of, require_open, speak
+    from flyball.cli.support.choosing import task_here
+    from flyball.wiring.tasks.inbox import parse_answer, question_of, require_open, speak
 
     with exit_on_refusal():
-        site = Site.find(Path.cwd())
-        found = chosen(site, task)
+        site, found = task_here(task)
         state = site.state(found)
         require_open(state)
         key, asked = question_of(site, state, question)
-        given = understood(asked, " ".join(text or ()))
+        given = parse_answer(asked, " ".join(text or ()))
         _tell(speak(site, found, "answer", text=given, question=key), as_json=as_json)
 
 
@@ -73,15 +70,12 @@ def modify(
 
 def pause(task: Task, as_json: AsJson = False) -> None:
     """Pause a running task when its current iteration ends."""
-    from flyball.cli.support.choosing import chosen
-    from flyball.ports import Refusal
+    from flyball.cli.support.choosing import task_here
     from flyball.wiring.presence import controller_of
-    from flyball.wiring.site import Site
     from flyball.wiring.tasks.inbox import require_open, speak
 
     with exit_on_refusal():
-        site = Site.find(Path.cwd())
-        found = chosen(site, task)
+        site, found = task_here(task)
         require_open(site.state(found))
         if controller_of(site, found) is None:
             raise Refusal(f"{found} is not running, so there is nothing to pause. Go on with: flyball resume {found}")
@@ -89,14 +83,11 @@ def pause(task: Task, as_json: AsJson = False) -> None:
 
 
 def _speak(words: str, word: Spoken, *, text: str = "", as_json: bool) -> None:
-    from flyball.cli.support.choosing import chosen
-    from flyball.ports import Refusal
-    from flyball.wiring.site import Site
+    from flyball.cli.support.choosing import task_here
     from flyball.wiring.tasks.inbox import speak
 
     with exit_on_refusal():
-        site = Site.find(Path.cwd())
-        found = chosen(site, words)
+        site, found = task_here(words)
         if word == "modify" and not text.strip():
             raise Refusal(f"modify needs guidance: flyball modify {found} TEXT")
         _tell(speak(site, found, word, text=text), as_json=as_json)

@@ -25,10 +25,10 @@ class Keys:
     stop it.
     """
 
-    def __init__(self, terminal: int, pressed: Callable[[str], None], back: Callable[[], None]) -> None:
+    def __init__(self, terminal: int, press: Callable[[str], None], on_return: Callable[[], None]) -> None:
         self._terminal = terminal
-        self._pressed = pressed
-        self._back = back
+        self._press = press
+        self._on_return = on_return
         self._lock = threading.RLock()
         self._modes: list[Any] | None = None
         self._ours: list[Any] = []
@@ -48,7 +48,7 @@ class Keys:
         self._give_back()
 
     @contextmanager
-    def suspended(self) -> Iterator[None]:
+    def suspend(self) -> Iterator[None]:
         """Let lines be typed for a while."""
         with self._lock:
             self._suspended += 1
@@ -97,7 +97,7 @@ class Keys:
     def _run(self) -> None:
         while not self._done.is_set():
             for key in self._read():
-                self._pressed(key)
+                self._press(key)
 
     def _read(self) -> str:
         """The keys that were pressed; after a while none, or when the terminal is somebody else's."""
@@ -106,7 +106,7 @@ class Keys:
             returned = ready and self._modes is None
             self._take()
         if returned:
-            self._back()
+            self._on_return()
         if not ready:
             self._done.wait(POLL_S)
             return ""

@@ -16,7 +16,7 @@ from flyball.projections.wording import duration, plain
 
 LABEL = 8
 """Cells of the column on the left, a blank included."""
-_NARROW = 60
+NARROW = 60
 
 
 def side_by_side(state: State) -> list[Lane]:
@@ -32,7 +32,7 @@ def lane_rows(state: State, heard: Mapping[str, str], now: datetime, width: int)
         if said and _is_running(state, lane):
             text.append(f" · {plain(said, 160)}", "dim")
         text.truncate(max(1, width - LABEL), overflow="ellipsis")
-        yield _cut(lane.name), text
+        yield lane.name if len(lane.name) < LABEL else f"{lane.name[: LABEL - 2]}…", text
 
 
 def progress(state: State, width: int) -> Text | None:
@@ -42,15 +42,32 @@ def progress(state: State, width: int) -> Text | None:
         return None
     done = sum(item.status == "completed" for item in items)
     blocked = sum(item.status == "blocked" for item in items)
-    cells = 10 if width <= _NARROW else 24
-    filled = cells * done // max(1, len(items))
-    text = Text("█" * filled, "green").append("░" * (cells - filled), "dim")
+    text = add_bar(Text(style="green"), done, len(items), width)
     text.append(f" {done} of {plural(len(items), 'subtask')}")
     return text.append(f" · {blocked} blocked", "yellow") if blocked else text
 
 
-def _cut(name: str) -> str:
-    return name if len(name) < LABEL else f"{name[: LABEL - 2]}…"
+def add_bar(text: Text, part: int, whole: int, width: int, colour: str = "") -> Text:
+    """The text with how much of something there is, in a row of blocks."""
+    cells = 10 if width <= NARROW else 24
+    filled = cells * part // max(1, whole)
+    return text.append("█" * filled, colour).append("░" * (cells - filled), "dim")
+
+
+def effect_line(effect: Effect, now: datetime) -> str:
+    """What is under way, and for how long."""
+    age = duration((now - effect.begun_at).total_seconds())
+    match effect:
+        case RunAgent():
+            model = f", {effect.model}" if effect.model else ""
+            return f"turn {effect.turn} · {effect.role} ({effect.agent}{model}) · {age}"
+        case Measure():
+            return f"measuring ({effect.kind}) · {age}"
+        case Wait():
+            return f"waits: {plain(effect.reason)}"
+        case Ask():
+            return f"asks {effect.id}: {plain(effect.question.text)}"
+    return f"{effect.id} · {age}"
 
 
 def _doing(state: State, lane: Lane, now: datetime) -> str:
@@ -60,20 +77,9 @@ def _doing(state: State, lane: Lane, now: datetime) -> str:
     if not under_way:
         return "waits for the others"
     effect = min(under_way, key=lambda each: isinstance(each, Wait | Ask))
-    age = duration((now - effect.begun_at).total_seconds())
-    match effect:
-        case RunAgent():
-            model = f", {effect.model}" if effect.model else ""
-            return f"turn {effect.turn} · {effect.role} ({effect.agent}{model}) · {age}"
-        case Measure() if _has_to_wait(state, effect):
-            return f"waits for the gates · {age}"
-        case Measure():
-            return f"measuring ({effect.kind}) · {age}"
-        case Wait():
-            return f"waits: {plain(effect.reason)}"
-        case Ask():
-            return f"asks {effect.id}: {plain(effect.question.text)}"
-    return f"{effect.id} · {age}"
+    if isinstance(effect, Measure) and _has_to_wait(state, effect):
+        return f"waits for the gates · {duration((now - effect.begun_at).total_seconds())}"
+    return effect_line(effect, now)
 
 
 def _is_running(state: State, lane: Lane) -> bool:

@@ -16,11 +16,10 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from flyball.cli.screen.endings import ending
 from flyball.cli.screen.keys import Keys
 from flyball.cli.screen.painter import Painter, size_of
-from flyball.cli.screen.panel import Moment, View, folded, panel
-from flyball.cli.screen.plain import PlainScreen
+from flyball.cli.screen.panel import Moment, View, fold_text, panel
+from flyball.cli.screen.plain import JsonScreen, PlainScreen, Screen, ending
 from flyball.clock import system_clock
 from flyball.core.model.batch_events import LaneClosed
 from flyball.core.model.events import Begun, Ended, Event, Judged, Moved, PersonSpoke, TaskStopped
@@ -58,17 +57,19 @@ class LiveScreen:
 
     def __init__(
         self,
-        chronicle: TaskHistory,
+        history: TaskHistory,
         console: Console | None = None,
         *,
         controls: Controls | None = None,
         keyboard: int | None = None,
     ) -> None:
-        self._chronicle = chronicle
+        self._history = history
         self._console = console or Console(highlight=False, markup=False, emoji=False)
         self._controls = controls or Controls()
         self._painter = Painter(self._console, self._picture, _in_foreground)
-        self._keys = Keys(keyboard, self._pressed, self._back) if keyboard is not None else None
+        self._keys = (
+            Keys(keyboard, self._press, lambda: self._painter.refresh(again=True)) if keyboard is not None else None
+        )
         self._lock = threading.RLock()
         self._left: PlainScreen | None = None
         self._view: View | None = None
@@ -82,7 +83,7 @@ class LiveScreen:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            before: Any = signal.signal(signal.SIGTSTP, self._stopped)
+            before: Any = signal.signal(signal.SIGTSTP, self._on_stop)
             self._held.callback(signal.signal, signal.SIGTSTP, before)
         if self._keys is not None:
             self._held.enter_context(self._keys)
@@ -108,7 +109,7 @@ class LiveScreen:
             if self._left is not None:
                 self._left.notify(kind, line, lane)
             elif kind in ("stopping", "waiting"):
-                self._print(*folded(Text(line, "bold yellow"), size_of(self._console).width))
+                self._print(*fold_text(Text(line, "bold yellow"), size_of(self._console).width))
             elif lane != MAIN:
                 self._heard[lane] = line
             elif kind == "command":
@@ -124,28 +125,28 @@ class LiveScreen:
         if state.stopped is None:
             return
         width = size_of(self._console).width
-        said = ending(state, self._chronicle)
+        said = ending(state, self._history)
         style = _ENDS.get(state.stopped.kind, "bold yellow")
         counted = f"{plural(state.iterations, 'iteration')}, {plural(state.turns, 'turn')}, {duration(state.elapsed.total_seconds())}"
         self._print(*(Text(each) for each in said.splitlines()))
-        self._print(*folded(Text(f"{situation(state)}: {state.stopped.reason}", style), width), Text(counted))
+        self._print(*fold_text(Text(f"{situation(state)}: {state.stopped.reason}", style), width), Text(counted))
         if next_command(state) and state.stopped.kind != "interrupted":
             self._print(Text.assemble("next: ", (next_command(state), "bold")))
 
     @contextmanager
-    def suspended(self) -> Iterator[None]:
+    def suspend(self) -> Iterator[None]:
         """Give the terminal to somebody else for a while; events go on scrolling by."""
         self._painter.stop()
         self._asking = True
         try:
-            with self._keys.suspended() if self._keys else nullcontext():
+            with self._keys.suspend() if self._keys else nullcontext():
                 yield
         finally:
             self._asking = False
             self._painter.start()
 
     def _see(self, event: Event, state: State) -> None:
-        chronicle, fact = self._chronicle, event.fact
+        history, fact = self._history, event.fact
         if isinstance(fact, Ended) and isinstance(fact.outcome, Measured):
             self._failing = fact.outcome.measurement.failing
         if isinstance(fact, LaneClosed | Begun):
@@ -153,8 +154,8 @@ class LiveScreen:
         if isinstance(fact, PersonSpoke):
             self._pausing = None
             self._note = ""
-        evidence = reason(state, chronicle) if chronicle.judgements else ""
-        self._view = View(state, chronicle.measured, health(state, chronicle), evidence, self._failing)
+        evidence = reason(state, history) if history.judgements else ""
+        self._view = View(state, history.measured, health(state, history), evidence, self._failing)
 
     def _print(self, *lines: Text) -> None:
         if self._asking:
@@ -171,7 +172,7 @@ class LiveScreen:
             system_clock.now(),
             tuple(self._said),
             self._command,
-            self._offered(),
+            self._offered_keys(),
             self._note,
             self._detail,
             self._help,
@@ -179,7 +180,7 @@ class LiveScreen:
         )
         return panel(view, moment, width, height)
 
-    def _offered(self) -> str:
+    def _offered_keys(self) -> str:
         """The keys that work here."""
         if self._keys is None:
             return ""
@@ -190,13 +191,13 @@ class LiveScreen:
     def _is_pausing(self) -> bool:
         return self._pausing if self._pausing is not None else self._view is not None and self._view.state.pausing
 
-    def _pressed(self, key: str) -> None:
+    def _press(self, key: str) -> None:
         match key.lower():
             case "p" if self._controls.pause is not None:
                 self._pausing = not self._is_pausing()
                 self._controls.pause(self._pausing)
-                going = "it goes on after all"
-                self._note = "pausing: this iteration ends first; p takes it back" if self._pausing else going
+                ends = "pausing: this iteration ends first; p takes it back"
+                self._note = ends if self._pausing else "it goes on after all"
             case "d":
                 self._detail, self._help = not self._detail, False
             case "?" | "h":
@@ -212,23 +213,19 @@ class LiveScreen:
         with self._lock:
             self._painter.stop()
             try:
-                with self._keys.suspended() if self._keys else nullcontext():
+                with self._keys.suspend() if self._keys else nullcontext():
                     leave()
             except OSError as error:
                 self._note = f"this run cannot be left: {error.strerror}: {error.filename}"
                 self._painter.start()
                 return
-            self._left = PlainScreen(self._chronicle)
+            self._left = PlainScreen(self._history)
             if self._keys is not None:
                 self._keys.end()
 
-    def _back(self) -> None:
-        """The terminal is ours again."""
-        self._painter.refresh(again=True)
-
-    def _stopped(self, _number: int, _frame: FrameType | None) -> None:
+    def _on_stop(self, _number: int, _frame: FrameType | None) -> None:
         """Ctrl-Z: leave the terminal as it was, stop, and take it up again when continued."""
-        with self._painter.hidden(), self._keys.suspended() if self._keys else nullcontext():
+        with self._painter.hide(), self._keys.suspend() if self._keys else nullcontext():
             os.kill(os.getpid(), signal.SIGSTOP)
 
     def _hanging(self, text: str, style: str) -> list[Text]:
@@ -238,9 +235,9 @@ class LiveScreen:
         place, told = Text.assemble((text[:PLACE_WIDTH].rstrip(), "dim")), Text(text[PLACE_WIDTH:].lstrip(), style)
         if indent == 2:
             place.append(" ").append_text(told)
-            first, *rest = folded(place, width - indent)
+            first, *rest = fold_text(place, width - indent)
             return [first, *(Text("  ").append_text(each) for each in rest)]
-        first, *rest = folded(told, width - indent)
+        first, *rest = fold_text(told, width - indent)
         place.pad_right(indent - len(place))
         return [place.append_text(first), *(Text(" " * indent).append_text(each) for each in rest)]
 
@@ -259,3 +256,13 @@ def _style(event: Event) -> str:
     if isinstance(fact, Judged) and fact.false_claim:
         return "bold red"
     return _STYLES.get(type(fact), "")
+
+
+def screen(history: TaskHistory, *, as_json: bool, terminal: bool, controls: Controls | None = None) -> Screen:
+    """The screen that fits; the history is kept by whoever keeps the task, and knows of an event before its screen does."""
+    if as_json:
+        return JsonScreen(history)
+    if terminal and usable():
+        keyboard = sys.stdin.fileno() if controls is not None and sys.stdin.isatty() else None
+        return LiveScreen(history, controls=controls, keyboard=keyboard)
+    return PlainScreen(history)

@@ -93,7 +93,7 @@ class Painter:
                 self._drawn = None
             size = size_of(self._console)
             lines = self._picture(size.width, size.height)[: max(1, size.height - 1)]
-            drawing = "\n".join(self._rendered(line) for line in lines)
+            drawing = "\n".join(self._render(line) for line in lines)
             if (size, drawing) == self._drawn:
                 return
             more = len(lines) - 1
@@ -104,14 +104,14 @@ class Painter:
 
     def print(self, lines: Sequence[Text]) -> None:
         """Put lines above the picture, to stay."""
-        text = "".join(f"{self._rendered(line)}\n" for line in lines)
+        text = "".join(f"{self._render(line)}\n" for line in lines)
         with self._lock:
             self._write(f"{_ERASE}{text}" if self._drawn is not None else text)
             self._drawn = None
             self.refresh()
 
     @contextmanager
-    def hidden(self) -> Iterator[None]:
+    def hide(self) -> Iterator[None]:
         """Without the picture for a while, in which nobody else prints; then it is drawn again."""
         with self._lock:
             if self._drawn is not None:
@@ -125,7 +125,7 @@ class Painter:
         while not done.wait(1 / FRAMES_A_SECOND):
             self.refresh()
 
-    def _rendered(self, line: Text) -> str:
+    def _render(self, line: Text) -> str:
         with self._styles.capture() as captured:
             self._styles.print(line, end="", no_wrap=True, overflow="ignore", crop=False)
         return captured.get()

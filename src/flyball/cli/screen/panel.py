@@ -9,9 +9,8 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from flyball.cli.screen.glossary import help_rows
-from flyball.cli.screen.lanes import LABEL, lane_rows, progress
-from flyball.core.model.effects import Ask, Effect, Measure, RunAgent, Wait
+from flyball.cli.screen.lanes import LABEL, add_bar, effect_line, lane_rows, progress
+from flyball.core.model.effects import Ask, Effect, Measure, Wait
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import first_few, plural
@@ -21,7 +20,6 @@ from flyball.projections.views.situation import sentence, situation
 from flyball.projections.views.standing import forced_stages, live_items, stuck
 from flyball.projections.wording import duration, guard_name, money, plain
 
-NARROW = 60
 NARROWEST = 24
 WIDEST = 80
 """Lines stay this short on any terminal: they are read at a glance, and a terminal made narrower folds them in two at most."""
@@ -30,6 +28,19 @@ _HEALTHY = {"PROGRESSING": "green", "INITIALIZING": "dim"}
 _STUCK = {"CLOSED": "green", "HALF_OPEN": "yellow", "OPEN": "bold red"}
 _CONSOLE = Console()
 """Folds texts; prints nothing."""
+_WORDS = (
+    ("stage", "a step of the work; it ends when its gate passes and the agent is done"),
+    ("gate", "a command that must pass, such as your tests; flyball runs it itself"),
+    ("verdict", "after each iteration: CONTINUE, stage complete, or BLOCKED: it needs you"),
+    ("health", "PROGRESSING, or what is wrong: STALLED, REGRESSING, FLIP-FLOPPING, BLOCKED"),
+    ("stuck", "iterations without progress; at the limit flyball stops and asks you"),
+)
+_KEYS = (
+    ("p", "pause when this iteration ends; p again takes it back"),
+    ("d", "show the agent's last lines, what fails and what is wanted"),
+    ("q", "leave: the loop goes on, this terminal is free"),
+    ("Ctrl-C", "stop and save; go on with: flyball resume"),
+)
 
 
 class View(msgspec.Struct, frozen=True):
@@ -59,20 +70,22 @@ class Moment(msgspec.Struct, frozen=True):
 def panel(view: View, moment: Moment, width: int, height: int = 24) -> list[Text]:
     """The picture, one Text a line, folded between words; none is wider than the terminal."""
     width = min(width, WIDEST)
-    rows = help_rows(moment.keys) if moment.help else _rows(view, moment, width)
-    lines = [Text("─" * min(width, SUDDENLY), "dim"), *folded(_header(view.state), width)]
+    rows = _help_rows(moment.keys) if moment.help else _rows(view, moment, width)
+    lines = [Text("─" * min(width, SUDDENLY), "dim"), *fold_text(_header(view.state), width)]
     for label, text in rows:
-        lines += labelled(label, text, width)
-    last = folded(Text(moment.note, "bold yellow"), width) if moment.note else []
-    last += folded(Text("? back" if moment.help else moment.keys, "dim"), width) if moment.keys else []
-    return [*_bounded(lines, height - _rows_if_narrow(last)), *last]
+        lines += label_lines(label, text, width)
+    last = fold_text(Text(moment.note, "bold yellow"), width) if moment.note else []
+    last += fold_text(Text("? back" if moment.help else moment.keys, "dim"), width) if moment.keys else []
+    # As many lines as a terminal of this height still holds if it is suddenly narrower.
+    while len(lines) > 1 and _rows_if_narrow(lines) + _rows_if_narrow(last) >= height:
+        lines.pop()
+    return [*lines, *last]
 
 
-def _bounded(lines: list[Text], height: int) -> list[Text]:
-    """As many lines as a terminal of this height still holds if it is suddenly narrower."""
-    while len(lines) > 1 and _rows_if_narrow(lines) >= height:
-        lines = lines[:-1]
-    return lines
+def _help_rows(offered: str) -> Iterator[tuple[str, Text]]:
+    """The words of the live view, explained in its place while help is wanted; and of the keys, those that work here."""
+    keys = [row for row in _KEYS if f"{row[0]} " in offered]
+    return ((word, Text(meaning)) for word, meaning in (*_WORDS, *keys))
 
 
 def _rows_if_narrow(lines: list[Text]) -> int:
@@ -92,7 +105,8 @@ def _rows(view: View, moment: Moment, width: int) -> Iterator[tuple[str, Text]]:
         yield " ", Text(plain(said, 160), "dim")
     yield from lanes
     yield "gates", _gates(view, width)
-    yield "health", _health(view)
+    evidence = f": {plain(view.evidence)}" if view.evidence else ""
+    yield "health", Text.assemble((view.health, _HEALTHY.get(view.health, "bold yellow")), evidence)
     yield "stuck", Text(stuck(state), _STUCK[state.main.loop.breaker.state])
     yield "spent", _spend(state, moment.now)
     if moment.detail:
@@ -107,13 +121,13 @@ def _details(view: View, moment: Moment) -> Iterator[tuple[str, Text]]:
         if gate.broken:
             yield "broken", Text(f"{gate.name} cannot run: {plain(gate.broken)}", "yellow")
     if view.failing:
-        yield "failing", Text(f"{first_few([plain(name.rpartition('::')[2]) for name in view.failing])}", "red")
+        yield "failing", Text(first_few([plain(name.rpartition("::")[2]) for name in view.failing]), "red")
     missing = view.state.main.loop.judged.gate_1.missing if view.state.main.loop.judged else ()
     if missing:
         yield "wanted", Text(first_few([plain(m) for m in missing], 3))
 
 
-def folded(text: Text, width: int) -> list[Text]:
+def fold_text(text: Text, width: int) -> list[Text]:
     """Lines no wider than this; a word is cut only where it is wider itself."""
     lines = list(text.wrap(_CONSOLE, max(1, width), overflow="fold"))
     for line in lines:
@@ -121,11 +135,11 @@ def folded(text: Text, width: int) -> list[Text]:
     return lines
 
 
-def labelled(label: str, text: Text, width: int) -> list[Text]:
+def label_lines(label: str, text: Text, width: int) -> list[Text]:
     """A text beside its label, and further lines below the first."""
     if not label or width < NARROWEST:
-        return folded(Text.assemble((f"{label.strip()} " if label.strip() else "", "dim"), text), width)
-    lines = folded(text, width - LABEL) or [Text()]
+        return fold_text(Text.assemble((f"{label.strip()} " if label.strip() else "", "dim"), text), width)
+    lines = fold_text(text, width - LABEL) or [Text()]
     return [Text.assemble((("" if n else label.strip()).ljust(LABEL), "dim"), line) for n, line in enumerate(lines)]
 
 
@@ -174,19 +188,11 @@ def _doing(state: State, moment: Moment) -> Text:
 
 
 def _under_way(state: State, effect: Effect, moment: Moment) -> str:
-    elapsed = duration((moment.now - effect.begun_at).total_seconds())
-    if isinstance(effect, RunAgent):
-        model = f", {effect.model}" if effect.model else ""
-        return f"turn {effect.turn} · {effect.role} ({effect.agent}{model}) · {elapsed}"
-    if isinstance(effect, Measure):
-        command = f" · {plain(moment.command, 60)}" if moment.command else ""
-        return f"measuring ({effect.kind}) · {elapsed}{command}"
     if isinstance(effect, Wait):
         guard = f" ({guard_name(state.main.held.guard)})" if state.main.held else ""
         return f"waits {countdown(effect.until - moment.now)} more{guard}: {plain(effect.reason)}"
-    if isinstance(effect, Ask):
-        return f"asks {effect.id}: {plain(effect.question.text)}"
-    return f"{effect.id} · {elapsed}"
+    command = f" · {plain(moment.command, 60)}" if moment.command and isinstance(effect, Measure) else ""
+    return f"{effect_line(effect, moment.now)}{command}"
 
 
 def countdown(left: timedelta) -> str:
@@ -197,12 +203,10 @@ def countdown(left: timedelta) -> str:
 
 
 def _gates(view: View, width: int) -> Text:
-    text = Text()
     measured = view.measured
     if measured is None:
-        return text.append("not measured yet", "dim")
-    if measured.counts.total:
-        _bar(text, measured.counts, 10 if width <= NARROW else 24)
+        return Text("not measured yet", "dim")
+    text = _counts(measured.counts, width) if measured.counts.total else Text()
     for gate in measured.gates:
         mark, style = ("✓", "green") if gate.passed else ("?", "yellow") if gate.broken else ("✗", "red")
         text.append("  " if text else "").append(f"{mark} {gate.name}", style)
@@ -216,16 +220,12 @@ def _gates(view: View, width: int) -> Text:
     return text
 
 
-def _bar(text: Text, counts: Tally, cells: int) -> None:
-    filled = cells * counts.passing // counts.total
-    colour = "green" if not counts.failing else "yellow"
-    text.append("█" * filled, colour)
-    text.append("░" * (cells - filled), "dim")
+def _counts(counts: Tally, width: int) -> Text:
+    text = add_bar(Text(), counts.passing, counts.total, width, "yellow" if counts.failing else "green")
     text.append(f" {counts.passing}/{counts.total}")
     if counts.failing:
         text.append(f" {counts.failing} failing", "red")
-    if counts.known_failing:
-        text.append(f" {counts.known_failing} known failing", "dim")
+    return text.append(f" {counts.known_failing} known failing", "dim") if counts.known_failing else text
 
 
 def _criteria(state: State) -> str:
@@ -239,12 +239,6 @@ def _criteria(state: State) -> str:
         values = state.main.loop.judged.gate_1.values if state.main.loop.judged else {}
         return f"{values.get('criteria_covered', 0)}/{len(state.items)}"
     return "unverified" if covering in forced_stages(state) else f"{len(state.items)}/{len(state.items)}"
-
-
-def _health(view: View) -> Text:
-    style = _HEALTHY.get(view.health, "bold yellow")
-    evidence = f": {plain(view.evidence)}" if view.evidence else ""
-    return Text.assemble((view.health, style), evidence)
 
 
 def _spend(state: State, now: datetime) -> Text:

@@ -7,17 +7,17 @@ import select
 import sys
 import termios
 import threading
+from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Protocol
 
-from flyball.cli.screen.screen import Screen
+from flyball.cli.screen.plain import Screen
 from flyball.cli.support.output import tell
 from flyball.clock import system_clock
 from flyball.core.model.effects import Question
 from flyball.core.model.task import Task
 from flyball.ports import Clock, Stop
 from flyball.projections.wording import plain, stamp
-from flyball.wiring.tasks.answers import NotAnAnswer, understood
+from flyball.wiring.tasks.inbox import NotAnAnswer, parse_answer
 
 POLL_S = 0.2
 _LONGEST = 64 * 1024
@@ -41,9 +41,9 @@ class TerminalPeople:
 
     def ask(self, task: Task, question: Question, stop: Stop) -> str | None:
         """The answer; None when nobody gave one, and then its default is taken."""
-        with self._screen.suspended() if self._screen else nullcontext():
+        with self._screen.suspend() if self._screen else nullcontext():
             self._forget_typed()
-            tell(shown(task, question))
+            tell(question_text(task, question))
             while True:
                 tell("> ")
                 typed = self._line(question, stop)
@@ -51,7 +51,7 @@ class TerminalPeople:
                     tell("\n")
                     return None
                 try:
-                    return understood(question, typed)
+                    return parse_answer(question, typed)
                 except NotAnAnswer as error:
                     tell(f"{error}\n")
 
@@ -89,30 +89,23 @@ class InboxPeople:
         return None
 
 
-class Elsewhere(Protocol):
-    """Whether the terminal was left."""
-
-    @property
-    def gone(self) -> bool: ...
-
-
 class SomebodyThere:
     """A person: at the terminal, or elsewhere once they have left it."""
 
-    def __init__(self, screen: Screen, leaving: Elsewhere) -> None:
-        self._leaving = leaving
+    def __init__(self, screen: Screen, has_left: Callable[[], bool]) -> None:
+        self._has_left = has_left
         self._terminal = TerminalPeople(screen)
         self._inbox = InboxPeople()
 
     def ask(self, task: Task, question: Question, stop: Stop) -> str | None:
-        return (self._inbox if self._leaving.gone else self._terminal).ask(task, question, stop)
+        return (self._inbox if self._has_left() else self._terminal).ask(task, question, stop)
 
 
 def _too_late(question: Question, clock: Clock) -> bool:
     return question.deadline_at is not None and clock.now() >= question.deadline_at
 
 
-def shown(task: Task, question: Question) -> str:
+def question_text(task: Task, question: Question) -> str:
     """The question as a person reads it."""
     lines = ["", f"{task.id} asks: {plain(question.text, 2000)}"]
     lines += [f"    {plain(text, 500)}" for text in question.detail.splitlines()[:40]]

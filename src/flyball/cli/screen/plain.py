@@ -1,31 +1,42 @@
-"""A run as lines: one for each event worth telling, with its time, or one JSON object for each event."""
+"""What every screen of a run can do, and a run as lines: one for each event worth telling, with its time, or one JSON object for each event."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Self
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol, Self
 
 import msgspec
 
-from flyball.cli.screen.endings import ending
 from flyball.cli.support.output import no_output, silence, tell, time_of_day
 from flyball.clock import system_clock
 from flyball.core.model.events import Event
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.views.banner import BEGIN
+from flyball.projections.views.banner import BEGIN, banner
 from flyball.projections.views.lines import json_line, line
+from flyball.projections.views.standing import next_command
 from flyball.projections.views.status import status
+
+
+class Screen(Protocol):
+    """Shows a loop while it runs. `listener` is called in the loop's thread, `notify` from any."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+    def listener(self, event: Event, state: State) -> None: ...
+    def notify(self, kind: str, line: str, lane: str = MAIN, /) -> None: ...
+    def closing(self, state: State) -> None: ...
+    def suspend(self) -> AbstractContextManager[None]: ...
 
 
 class PlainScreen:
     """One line for each event worth telling; an output that takes nothing more does not end the work."""
 
-    def __init__(self, chronicle: TaskHistory) -> None:
-        self._chronicle = chronicle
+    def __init__(self, history: TaskHistory) -> None:
+        self._history = history
         self._gone = sys.stdout is None
 
     def __enter__(self) -> Self:
@@ -46,7 +57,7 @@ class PlainScreen:
 
     def closing(self, state: State) -> None:
         """The banner of a breaker is a format that programs read, and stays as it is; other last words have their time, too."""
-        said = ending(state, self._chronicle)
+        said = ending(state, self._history)
         if said.startswith(BEGIN):
             self.write(said)
             return
@@ -54,7 +65,7 @@ class PlainScreen:
             self.write(f"{time_of_day(system_clock.now())} {text}")
 
     @contextmanager
-    def suspended(self) -> Iterator[None]:
+    def suspend(self) -> Iterator[None]:
         yield
 
     def write(self, text: str) -> None:
@@ -80,4 +91,18 @@ class JsonScreen(PlainScreen):
         """Programs read facts alone."""
 
     def closing(self, state: State) -> None:
-        self.write(msgspec.json.encode(status(state, self._chronicle)).decode())
+        self.write(msgspec.json.encode(status(state, self._history)).decode())
+
+
+def ending(state: State, history: TaskHistory) -> str:
+    """What is said last of a run: an open breaker's banner, or what was found and the next command; empty for a task that goes on."""
+    stopped = state.stopped
+    if stopped is None:
+        return ""
+    asked = state.questions.get(stopped.question) if stopped.question else None
+    if asked is not None and asked.question.name == "breaker":
+        return banner(state, history).rstrip("\n")
+    parts = [f"  {text}" for text in stopped.evidence[:12]]
+    if stopped.kind == "interrupted":
+        parts.append(f"resume with `{next_command(state)}`")
+    return "\n".join(parts)

@@ -124,7 +124,7 @@ def at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def asked(question: str) -> str:
+def ask(question: str) -> str:
     """A person's line, asked for on stderr so that a piped result stays clean; empty where none comes."""
     tell(question)
     return sys.stdin.readline().strip()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 
 from flyball.clock import system_clock
 from flyball.core.claims.values import MAX_PLAN
-from flyball.core.evaluation.catalogue import EvaluatorCard
 from flyball.core.model.task import Task
 from flyball.core.text.scrubbing import decode
 from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
@@ -16,6 +15,7 @@ from flyball.core.workflows.track.effects import CheckAnswers, EditTrack, Measur
 from flyball.documents.backlog_folder import BacklogFolders
 from flyball.documents.track_documents import TrackDocuments
 from flyball.engine.performer import Performer
+from flyball.journal.blobs import FileBlobs
 from flyball.measures.evaluators.offered import offered
 from flyball.measures.gates.commands import clean_environment
 from flyball.measures.gates.outside import outside_environments
@@ -58,7 +58,16 @@ class Adapters:
         plans = PlanSources(self._root, self._environment)
         cards = offered().cards
         tracks = TrackDocuments(self._root, cards, tell=partial(self._notify, "waiting"))
-        evaluators = self._evaluators(cards)
+        evaluators = TrackEvaluators(
+            self._site,
+            self._workspace,
+            self._private,
+            task.settings,
+            self._site.home.task(task.id) / "evaluation",
+            self._environment,
+            self._notify,
+            cards,
+        )
         return Performer(
             task,
             workspace=self._workspace,
@@ -96,7 +105,7 @@ class Adapters:
             directory=self._site.home.gate_tree(self._task.id),
             repository=self._root,
             confine=self._private,
-            blobs=self._site.blobs,
+            blobs=FileBlobs(self._site.home.blobs),
             environment=self._building,
             nonce=system_clock.nonce,
             hold_fds=self._locks,
@@ -111,20 +120,6 @@ class Adapters:
             hold_fds=self._locks,
             root=self._root,
             own=self._workspace.root,
-        )
-
-    def _evaluators(self, cards: Sequence[EvaluatorCard]) -> TrackEvaluators:
-        home = self._site.home
-        return TrackEvaluators(
-            self._root,
-            self._workspace,
-            self._private,
-            self._task.settings,
-            folder=home.task(self._task.id) / "evaluation",
-            cache=home.folder / "tools",
-            environment=self._environment,
-            notify=self._notify,
-            cards=cards,
         )
 
     def _draft(self, effect: ReadDraft) -> DraftRead:

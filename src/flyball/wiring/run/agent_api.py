@@ -1,6 +1,6 @@
 """Where an agent asks about its task and leaves its word: within a turn that flyball drives, or in anybody's conversation.
 
-In a turn the journal is out of the agent's reach, so the desk reads what was rendered into the tree and writes into the
+In a turn the journal is out of the agent's reach, so the API reads what was rendered into the tree and writes into the
 turn's own report. Outside it reads the journal; nothing that is said there reaches a task.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -34,7 +34,7 @@ class NoVerdict(Refusal):
     """Nothing is known of the task here."""
 
 
-class TurnDesk(msgspec.Struct, frozen=True):
+class TurnApi(msgspec.Struct, frozen=True):
     """In a turn: what its environment names."""
 
     start: Path
@@ -48,7 +48,7 @@ class TurnDesk(msgspec.Struct, frozen=True):
         for folder in (self.start, *self.start.parents):
             path = folder / LOOP / own / VERDICT
             if path.is_file():
-                return _rendered(path)
+                return _read_verdict(path)
         raise NoVerdict(f"nothing is rendered of {own} in this copy; what is known stands in your prompt")
 
     def turn(self) -> dict[str, str]:
@@ -72,7 +72,7 @@ class TurnDesk(msgspec.Struct, frozen=True):
         return TurnNotes(Path(self.environment["FLYBALL_REPORT_FILE"]), self.environment["FLYBALL_NONCE"])
 
 
-def _rendered(path: Path) -> TaskVerdict:
+def _read_verdict(path: Path) -> TaskVerdict:
     """A verdict from the tree, where an agent can write too; what it did to the file it did to itself."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=TaskVerdict)
@@ -80,7 +80,7 @@ def _rendered(path: Path) -> TaskVerdict:
         raise NoVerdict(f"{path} cannot be read ({error}); what is known stands in your prompt") from error
 
 
-class SiteDesk(msgspec.Struct, frozen=True):
+class SiteApi(msgspec.Struct, frozen=True):
     """Outside a turn: the journal of the repository around `start`; `choose` finds the task that words mean."""
 
     start: Path
@@ -89,34 +89,32 @@ class SiteDesk(msgspec.Struct, frozen=True):
     def verdict(self, task: str) -> TaskVerdict:
         site = Site.find(self.start)
         try:
-            found = self.choose(site, task)
-            dossier = site.dossier(found)
-            return task_verdict(dossier.state, dossier.chronicle)
+            view = site.view(self.choose(site, task))
+            return task_verdict(view.state, view.history)
         finally:
             site.journal.close()
 
     def turn(self) -> dict[str, str]:
         return {}
 
-    def progress(self, summary: str) -> str:  # noqa: ARG002 - the desk's words
+    def progress(self, summary: str) -> str:  # noqa: ARG002 - the protocol's words
         raise NotesRefused(
             "flyball does not drive this conversation, so there is no turn your progress would belong to, and nothing was kept. "
             "Tell the person; what is true of the work is measured by: flyball resume"
         )
 
-    def question(self, text: str, options: tuple[str, ...], default: str) -> str:  # noqa: ARG002 - the desk's words
+    def question(self, text: str, options: tuple[str, ...], default: str) -> str:  # noqa: ARG002 - the protocol's words
         raise NotesRefused(
             "flyball does not drive this conversation, so nothing was asked. Ask the person here. A question the task itself has "
             "asked is answered by: flyball answer"
         )
 
 
-def desk(start: Path, environment: Mapping[str, str], choose: Callable[[Site, str], TaskId]) -> AgentApi:
-    """The desk that fits where the agent is."""
-    needed = ("FLYBALL_TASK", "FLYBALL_NONCE", "FLYBALL_REPORT_FILE")
-    if all(environment.get(name) for name in needed):
-        return TurnDesk(start, dict(environment))
-    return SiteDesk(start, choose)
+def agent_api(start: Path, environment: Mapping[str, str], choose: Callable[[Site, str], TaskId]) -> AgentApi:
+    """The one that fits where the agent is."""
+    if all(environment.get(name) for name in ("FLYBALL_TASK", "FLYBALL_NONCE", "FLYBALL_REPORT_FILE")):
+        return TurnApi(start, dict(environment))
+    return SiteApi(start, choose)
 
 
 def gates(verdict: TaskVerdict, name: str) -> tuple[GateShown, ...]:
@@ -128,9 +126,3 @@ def gates(verdict: TaskVerdict, name: str) -> tuple[GateShown, ...]:
         names = ", ".join(gate.name for gate in verdict.gates)
         raise NoVerdict(f"{verdict.task} has no gate {name!r}; there are: {names}")
     return found
-
-
-def shown(value: Any) -> dict[str, Any]:
-    """A value as JSON knows it."""
-    plain: dict[str, Any] = msgspec.to_builtins(value)
-    return plain

@@ -87,13 +87,10 @@ def _keeps_to_its_own(spec: AgentSpec) -> bool:
 def _agent(spec: AgentSpec, frame: ProgramFrame, root: Path) -> Agent:
     if spec.type == "scripted":
         return ScriptedAgent(load_script(root / spec.script), frame, name=spec.name)
-    if spec.type in DIALECTS or spec.type == "acp":
-        return CliAgent(cli_of(spec), frame)
-    return CommandAgent(Command(spec.name, spec.command, spec.env, spec.exit_signal), frame)
-
-
-def cli_of(spec: AgentSpec) -> Cli:
-    """A known agent's program as the user set it up, or any that speaks the Agent Client Protocol."""
     if spec.type == "acp":
-        return Cli(spec.name, speaking_acp(spec.command), env=spec.env)
-    return Cli(spec.name, DIALECTS[spec.type], spec.command, spec.args, spec.env, spec.max_turns, spec.budget_usd)
+        return CliAgent(Cli(spec.name, speaking_acp(spec.command), env=spec.env), frame)
+    if spec.type in DIALECTS:
+        dialect = DIALECTS[spec.type]
+        cli = Cli(spec.name, dialect, spec.command, spec.args, spec.env, spec.max_turns, spec.budget_usd)
+        return CliAgent(cli, frame)
+    return CommandAgent(Command(spec.name, spec.command, spec.env, spec.exit_signal), frame)

@@ -8,6 +8,8 @@ import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+import msgspec
+
 from flyball import __version__, process
 from flyball.clock import system_clock
 from flyball.core.model.events import Fact, SessionStarted, WorkspaceRemoved
@@ -17,7 +19,7 @@ from flyball.engine.driver import Driver, Listener
 from flyball.ports import People, Watch
 from flyball.wiring.run.adapters import Adapters
 from flyball.wiring.run.agents import known_secrets
-from flyball.wiring.run.holding import Holding, holding
+from flyball.wiring.run.holding import Holding, hold_task
 from flyball.wiring.run.rendering import Rendering
 from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
@@ -27,63 +29,52 @@ ONE_WORD_S = 0.3
 """Signals that come within this time are one: who signals a process group reaches the controller twice, through its front too."""
 
 
-class Controller:
+class Controller(msgspec.Struct, frozen=True):
     """Holds a task's leases while it runs it; a second one is told who holds them."""
 
-    def __init__(
-        self,
-        site: Site,
-        task: TaskId,
-        *,
-        environment: Mapping[str, str],
-        people: People,
-        notify: Watch,
-        listeners: Sequence[Listener] = (),
-    ) -> None:
-        self._site = site
-        self._task = task
-        self._environment = environment
-        self._people = people
-        self._notify = notify
-        self._listeners = listeners
+    site: Site
+    task: TaskId
+    environment: Mapping[str, str]
+    people: People
+    notify: Watch
+    listeners: Sequence[Listener] = ()
 
     def run(self, *said: Fact) -> State:
         """Take the task up, with what was said on the command line, and drive it until it stops."""
-        task = self._site.state(self._task).task
-        with holding(self._site, task) as held:
-            self._site.journal.hide(known_secrets(task, self._environment, self._site.repository.root))
-            dossier = self._site.dossier(self._task)
-            workspace = self._site.workspace(task, self._environment)
-            if dossier.state.prepared is not None:
+        task = self.site.state(self.task).task
+        with hold_task(self.site, task) as held:
+            self.site.journal.hide(known_secrets(task, self.environment, self.site.repository.root))
+            view = self.site.view(self.task)
+            workspace = self.site.workspace(task, self.environment)
+            if view.state.prepared is not None:
                 self._note_if_gone(workspace, held)
                 workspace.prepare()
-                dossier = self._site.dossier(self._task)
-            rendering = Rendering(self._site, self._task, workspace.root)
+                view = self.site.view(self.task)
+            adapters = Adapters(self.site, task, workspace, self.environment, self.notify, held.locks)
+            rendering = Rendering(self.site, self.task, workspace.root)
             driver = Driver(
-                self._task,
+                self.task,
                 epoch=held.lease.epoch,
-                journal=self._site.journal,
-                inbox=self._site.journal,
+                journal=self.site.journal,
+                inbox=self.site.journal,
                 clock=system_clock,
-                perform=Adapters(self._site, task, workspace, self._environment, self._notify, held.locks).performer(
-                    self._people
-                ),
+                perform=adapters.performer(self.people),
                 make_stop=process.StopFlag,
-                known=dossier.state,
-                listeners=(dossier.heard, rendering, *self._listeners),
+                known=view.state,
+                listeners=(view.take_in, rendering, *self.listeners),
                 settled=rendering.settle,
                 check=held.lease.check,
             )
-            return asyncio.run(_driven(driver, self._task, said, self._notify))
+            return asyncio.run(_drive(driver, self.task, said, self.notify))
 
     def _note_if_gone(self, workspace: GitWorkspace, held: Holding) -> None:
         """Put it down before the checkout is made again that what set-up installed there is gone with it."""
         if not workspace.is_made:
             gone = WorkspaceRemoved("found")
-            self._site.journal.append(self._task, [gone], epoch=held.lease.epoch, at=system_clock.now())
+            self.site.journal.append(self.task, [gone], epoch=held.lease.epoch, at=system_clock.now())
 
 
-async def _driven(driver: Driver, task: TaskId, said: Sequence[Fact], notify: Watch) -> State:
+async def _drive(driver: Driver, task: TaskId, said: Sequence[Fact], notify: Watch) -> State:
     """Run with signals turned into an interrupt; the second one ends the process at once, still resumable."""
     loop = asyncio.get_running_loop()
     seen: list[float] = []

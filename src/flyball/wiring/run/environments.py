@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from flyball import process
 from flyball.core.loop.opening import ANEW
 from flyball.core.model.task import Settings
@@ -20,33 +22,23 @@ from flyball.ports import Confine, Stop
 from flyball.workspace.sandbox import Confined
 
 
-class Environments:
+class Environments(msgspec.Struct):
     """Behind the port `Setup`, for one task: `root` is the user's repository, `own` the task's own tree."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        *,
-        confine: Confine,
-        environment: Mapping[str, str],
-        hold_fds: Sequence[int],
-        root: Path,
-        own: Path,
-    ) -> None:
-        self._settings = settings
-        self._confine = confine
-        self._environment = environment
-        self._hold_fds = hold_fds
-        self._root = root
-        self._own = own
+    settings: Settings
+    confine: Confine
+    environment: Mapping[str, str]
+    hold_fds: Sequence[int]
+    root: Path
+    own: Path
 
     def __call__(self, tree: Path, folder: Path, stop: Stop) -> str:
         """Run the set-up command, whatever is there; why it failed, or nothing."""
-        if not self._settings.setup:
+        if not self.settings.setup:
             return ""
         _mark(tree).unlink(missing_ok=True)
         before = self._beside(tree)
-        with setup_recording(tree, self._settings) as recording:
+        with setup_recording(tree, self.settings) as recording:
             failed = self._run(tree, folder, stop)
         # Only what is kept when the tree is reset may be taken for set up then.
         if not failed and self._beside(tree) == before:
@@ -55,40 +47,40 @@ class Environments:
 
     def for_lane(self, tree: Path, folder: Path, stop: Stop, *, shares: bool) -> str:
         """See that a lane has an environment; why set-up failed, or nothing. `shares`: nothing in it will be written."""
-        if not self._settings.setup:
+        if not self.settings.setup:
             return ""
         installed = read_installed(_mark(tree))
-        if (installed and installed.is_current(tree, self._settings)) or (shares and self._is_lent(tree)):
+        if (installed and installed.is_current(tree, self.settings)) or (shares and self._is_lent(tree)):
             return ""
         return self(tree, folder, stop)
 
     def _is_lent(self, tree: Path) -> bool:
         """Whether the sandbox shows the user's dependencies in the tree, all of them, as the set-up command would install them."""
-        names = self._settings.environment_folders
-        made = environment_folders(self._own, names)
-        installed = read_installed(_mark(self._own))
+        names = self.settings.environment_folders
+        made = environment_folders(self.own, names)
+        installed = read_installed(_mark(self.own))
         return (
-            isinstance(self._confine, Confined)
+            isinstance(self.confine, Confined)
             and bool(made)
             and installed is not None
             and not any(any((tree / name).iterdir()) for name in environment_folders(tree, names))
-            and set(made) <= set(self._confine.environments)
-            and installed.is_current(self._root, self._settings)
-            and installed.is_current(tree, self._settings)
+            and set(made) <= set(self.confine.environments)
+            and installed.is_current(self.root, self.settings)
+            and installed.is_current(tree, self.settings)
         )
 
     def _beside(self, tree: Path) -> dict[str, tuple[int, int]]:
         """The files outside of environment folders, and when each was last written."""
         found = {}
-        for name, path in tree_files(tree, self._settings).items():
+        for name, path in tree_files(tree, self.settings).items():
             facts = path.lstat()
             found[name] = (facts.st_mtime_ns, facts.st_size)
         return found
 
     def _run(self, tree: Path, folder: Path, stop: Stop) -> str:
         folder.mkdir(parents=True, exist_ok=True)
-        argv, cwd, env = self._confine(
-            ["/bin/sh", "-c", self._settings.setup], tree=tree, env=self._environment, environments="writable"
+        argv, cwd, env = self.confine(
+            ["/bin/sh", "-c", self.settings.setup], tree=tree, env=self.environment, environments="writable"
         )
         done = process.run(
             argv,
@@ -96,16 +88,16 @@ class Environments:
             env=env,
             stdout=folder / "stdout",
             stderr=folder / "stderr",
-            wall=self._settings.setup_timeout_s,
+            wall=self.settings.setup_timeout_s,
             stop=stop,
-            hold_fds=self._hold_fds,
+            hold_fds=self.hold_fds,
         )
         if done.ended_by == "exit" and done.code == 0:
             return ""
         said = scrub(decode(done.stdout_tail) + decode(done.stderr_tail))
         why = telling_line(said) if done.ended_by == "exit" else done.detail or done.ended_by
-        said_so = f"{why}; correct setup in flyball.toml and type: {ANEW}"
-        return f"{said_so} (all it said: {folder}; the command: {self._settings.setup})"
+        remedy = f"correct setup in flyball.toml and type: {ANEW}"
+        return f"{why}; {remedy} (all it said: {folder}; the command: {self.settings.setup})"
 
 
 def _mark(tree: Path) -> Path:

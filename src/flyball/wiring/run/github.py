@@ -33,20 +33,20 @@ class GitHub:
         """Find the open pull request of the branch, or open one with the text of `pull-request.md`."""
         program = shutil.which(PROGRAM, path=self._environment.get("PATH", ""))
         if program is None:
-            return self._refused(request, "the program gh is not installed")
+            return self._refusal(request, "the program gh is not installed")
         known = self._run(program, "pr", "list", "--head", request.branch, "--state", "open", "--json", "url")
         url = _first_url(known.stdout) if known is not None and known.code == 0 else ""
         if url:
             return PullRequested(url)
-        title, _, body = self._text().partition("\n\n")
-        folder = self._site.home.task(self._task)
-        text = folder / "pull-request.txt"
+        view = self._site.view(self._task)
+        title, _, body = pull_request(report(view.state, view.history)).partition("\n\n")
+        text = self._site.home.task(self._task) / "pull-request.txt"
         text.write_text(body, encoding="utf-8", errors="backslashreplace")
         into = ["--base", request.into] if request.into else []
         words = ["--head", request.branch, *into, "--title", title, "--body-file", str(text)]
         made = self._run(program, "pr", "create", *words)
         if made is None:
-            return self._refused(request, f"gh pr create did not end within {PATIENCE_S:.0f} s")
+            return self._refusal(request, f"gh pr create did not end within {PATIENCE_S:.0f} s")
         said = scrub(decode(made.stdout)).split()
         url = next((word for word in reversed(said) if word.startswith(("https://", "http://"))), "")
         if made.code == 0 and url:
@@ -54,11 +54,7 @@ class GitHub:
         lines = scrub(decode(made.stderr or made.stdout)).strip().splitlines()
         why = lines[-1] if lines else "it said nothing"
         ended = f"ended with code {made.code}" if made.code else "named no pull request"
-        return self._refused(request, f"gh pr create {ended}: {why}")
-
-    def _text(self) -> str:
-        dossier = self._site.dossier(self._task)
-        return pull_request(report(dossier.state, dossier.chronicle))
+        return self._refusal(request, f"gh pr create {ended}: {why}")
 
     def _run(self, program: str, *words: str) -> process.Captured | None:
         try:
@@ -70,7 +66,7 @@ class GitHub:
         except process.ProgramMissing as error:
             return process.Captured(127, b"", str(error).encode())
 
-    def _refused(self, request: OpenPullRequest, why: str) -> PullRequested:
+    def _refusal(self, request: OpenPullRequest, why: str) -> PullRequested:
         text = Path(".loop", self._task, "pull-request.md")
         again = f"gh pr create --head {request.branch} --fill"
         return PullRequested(detail=f"No pull request was opened: {why}. The text for one is {text}; with gh: {again}")

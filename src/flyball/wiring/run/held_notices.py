@@ -19,7 +19,7 @@ from flyball.core.model.task import TaskId
 from flyball.journal.errors import JournalError
 from flyball.ports import Refusal
 from flyball.projections.pages.notices import Notice, still_matters
-from flyball.wiring.run.notifying import is_quiet, note, sends_of, settings_of, tried
+from flyball.wiring.run.notifying import is_quiet, note, sends_of, settings_of, try_send
 from flyball.wiring.site import Site
 
 LOOK_S, START_S = 30.0, 30.0
@@ -65,18 +65,14 @@ class HeldNotices:
 def hold(root: Path, home: RepositoryHome) -> Callable[[Notice], None]:
     """Keeps a notice, and sees to it that somebody waits for the end of the quiet hours."""
 
-    def held(notice: Notice) -> None:
+    def keep(notice: Notice) -> None:
         HeldNotices(home).add(notice)
-        begin_waiting(root)
+        # The process that waits runs apart from this one; where there is one already it ends at once.
+        argv = [sys.executable, "-m", "flyball", "notify", "--held"]
+        with suppress(Refusal, OSError):
+            process.capture(argv, cwd=root, env=environment(), timeout=START_S)
 
-    return held
-
-
-def begin_waiting(root: Path) -> None:
-    """Start the process that waits, apart from this one; where there is one already it ends at once."""
-    argv = [sys.executable, "-m", "flyball", "notify", "--held"]
-    with suppress(Refusal, OSError):
-        process.capture(argv, cwd=root, env=environment(), timeout=START_S)
+    return keep
 
 
 def tell_held(site: Site) -> None:
@@ -95,12 +91,12 @@ def tell_held(site: Site) -> None:
                     note(log, f"{notice.key} not told: settled before the quiet hours ended")
                     continue
                 for send in sends:
-                    problem = tried(send, notice)
+                    problem = try_send(send, notice)
                     note(log, f"{notice.key} {f'not told: {problem}' if problem else 'told after the quiet hours'}")
 
 
 def _matters(site: Site, notice: Notice) -> bool:
     try:
-        return still_matters(notice, site.dossier(TaskId(notice.task)).state, system_clock.now())
+        return still_matters(notice, site.view(TaskId(notice.task)).state, system_clock.now())
     except (Refusal, JournalError):
         return False

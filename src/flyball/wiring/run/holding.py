@@ -30,38 +30,39 @@ class Holding(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def holding(site: Site, task: Task) -> Iterator[Holding]:
+def hold_task(site: Site, task: Task) -> Iterator[Holding]:
     """Take a task's leases, or say who holds them."""
     with ExitStack() as held:
-        lease = held.enter_context(_taken(site, task_scope(task.id), f"The task {task.id}", site.home.locks))
+        lease = held.enter_context(_take(site, task_scope(task.id), f"The task {task.id}", site.home.locks))
         folders = _folders(site, task.workflow, task.source, in_place=task.settings.in_place)
-        leases = [lease, *(held.enter_context(_taken_folder(site, folder)) for folder in folders)]
+        leases = [lease, *(held.enter_context(_take_folder(site, folder)) for folder in folders)]
         yield Holding(lease, tuple(each.fileno() for each in leases))
 
 
 def require_free(site: Site, workflow: str, source: Source | None, *, in_place: bool) -> None:
     """Refuse a task that is not opened yet if another one works on what it would change of the user's."""
     for folder in _folders(site, workflow, source, in_place=in_place):
-        _taken_folder(site, folder).release()
+        _take_folder(site, folder).release()
 
 
 def _folders(site: Site, workflow: str, source: Source | None, *, in_place: bool) -> list[Path]:
     """What a task changes of the user's."""
     root = site.repository.root
-    kept = source is not None and (edits_documents(workflow) or bool(source.format))
-    backlog = [root / source.path] if kept and source is not None else []
-    return [*([root] if in_place else []), *backlog]
+    folders = [root] if in_place else []
+    if source is not None and (edits_documents(workflow) or source.format):
+        folders.append(root / source.path)
+    return folders
 
 
-def _taken_folder(site: Site, folder: Path) -> Lease:
+def _take_folder(site: Site, folder: Path) -> Lease:
     what = f"The folder {folder}"
     try:
-        return _taken(site, tree_scope(folder), what, site.home.shared_locks)
+        return _take(site, tree_scope(folder), what, site.home.shared_locks)
     except LeaseHeld as held:
         raise LeaseHeld(held.scope, held.holder, what=what, task=_worked_on(site, held.holder)) from None
 
 
-def _taken(site: Site, scope: str, what: str, locks: Path) -> Lease:
+def _take(site: Site, scope: str, what: str, locks: Path) -> Lease:
     until = system_clock.monotonic() + PATIENCE
     while True:
         try:

@@ -9,13 +9,13 @@ from datetime import datetime
 from flyball.clock import system_clock
 from flyball.core.decide import begin
 from flyball.core.fold.evolve import evolve
-from flyball.core.model.effects import Ask, Effect
+from flyball.core.model.effects import Ask, Effect, Save
 from flyball.core.model.events import Ended, Event, Fact
-from flyball.core.model.outcomes import Interrupted, Outcome
+from flyball.core.model.outcomes import Interrupted, Outcome, Saved
 from flyball.core.model.state import State
-from flyball.core.model.task import TaskId
+from flyball.core.model.task import Commit, EffectId, TaskId
 from flyball.journal.leases import Lease
-from flyball.wiring.run.holding import holding
+from flyball.wiring.run.holding import hold_task
 from flyball.wiring.run.rendering import Rendering
 from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
@@ -28,14 +28,14 @@ class ManualSession:
         self._site = site
         self._lease = lease
         self._task = task
-        self._dossier = site.dossier(task)
+        self._view = site.view(task)
         self.workspace = workspace
         tree = workspace.root if workspace.root.is_dir() else site.repository.root
         self._rendering = Rendering(site, task, tree)
 
     @property
     def state(self) -> State:
-        return self._dossier.state
+        return self._view.state
 
     def append(self, *facts: Fact, taking: Sequence[int] = ()) -> list[Event]:
         """Make facts durable, then believe and show them."""
@@ -43,7 +43,7 @@ class ManualSession:
             self._task, facts, epoch=self._lease.epoch, at=system_clock.now(), taking=taking
         )
         for event in events:
-            self._dossier.heard(event, evolve(self.state, event))
+            self._view.take_in(event, evolve(self.state, event))
             self._rendering(event, self.state)
         self._rendering.settle(self.state)
         return events
@@ -60,6 +60,18 @@ class ManualSession:
         self.append(Ended(effect.id, outcome, begun.effect.attempt))
         return outcome
 
+    def snapshot(self, label: str, message: str, *before: Fact) -> Saved:
+        """Save the tree as it is now, under a label of its own."""
+        save = Save(EffectId(f"save/{label}"), label=label, message=message, parent=self.state.main.head)
+
+        def do(at: datetime) -> Outcome:
+            kept = self.workspace.snapshot(label, message, at)
+            return Saved(Commit(kept.commit), kept.tree, label, notes=kept.notes)
+
+        saved = self.perform(save, do, *before)
+        assert isinstance(saved, Saved)
+        return saved
+
     def interrupt_all(self, detail: str) -> None:
         """Account for what a controller that is gone left under way; questions stay open."""
         for effect in list(self.state.open.values()):
@@ -71,5 +83,5 @@ class ManualSession:
 def manual_session(site: Site, task: TaskId) -> Iterator[ManualSession]:
     """Take a task's leases, or say who holds them."""
     opened = site.state(task).task
-    with holding(site, opened) as held:
+    with hold_task(site, opened) as held:
         yield ManualSession(site, held.lease, task, site.workspace(opened))

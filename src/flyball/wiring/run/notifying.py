@@ -13,7 +13,6 @@ from contextlib import suppress
 from datetime import datetime, time
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -90,9 +89,7 @@ class Notifier:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _at: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._queue.put(None)
         self._thread.join(LAST_S)
 
@@ -109,7 +106,7 @@ class Notifier:
                     self._hold(notice)
                 continue
             for send in self._sends:
-                problem = tried(send, notice)
+                problem = try_send(send, notice)
                 note(self._log, f"{notice.key} {f'not told: {problem}' if problem else 'told'}")
 
 
@@ -121,7 +118,7 @@ def note(log: Path, line: str) -> None:
             file.write(f"{system_clock.now().isoformat()} {line}\n")
 
 
-def tried(send: Send, notice: Notice, *, wait_s: float = WAIT_S) -> str:
+def try_send(send: Send, notice: Notice, *, wait_s: float = WAIT_S) -> str:
     """Tell a target, and try again if it fails; the last problem, or nothing."""
     problem = ""
     for attempt in range(TRIES):
@@ -139,7 +136,7 @@ def tried(send: Send, notice: Notice, *, wait_s: float = WAIT_S) -> str:
 def sends_of(settings: NotifySettings, home: Path) -> list[Send]:
     """One for each target; a variable's name stands for an address that is a secret."""
     env = environment()
-    sends: list[Send] = [_commanded(settings.command, home, env)] if settings.command else []
+    sends: list[Send] = [_by_command(settings.command, home, env)] if settings.command else []
     for target in settings.targets:
         address = env.get(target.removeprefix(ENV), "") if target.startswith(ENV) else target
         if not address:
@@ -166,7 +163,7 @@ def _body(notice: Notice, home: Path) -> str:
     return "\n".join(filter(None, lines))
 
 
-def _commanded(argv: Sequence[str], home: Path, env: Mapping[str, str]) -> Send:
+def _by_command(argv: Sequence[str], home: Path, env: Mapping[str, str]) -> Send:
     def send(notice: Notice) -> str:
         page = page_of(home)
         told = {

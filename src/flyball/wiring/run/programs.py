@@ -29,7 +29,7 @@ def programs_of(command: str) -> tuple[str, ...]:
         return ()
     if "<<" in command or any(word in _CONDITIONS for line in lines for word in line):
         return ()
-    return tuple(dict.fromkeys(_started(lines)))
+    return tuple(dict.fromkeys(_started_programs(lines)))
 
 
 def missing_programs(command: str, root: Path, environment: Mapping[str, str], setup: str = "") -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def _words(line: str) -> Iterator[str]:
     return iter(reader)
 
 
-def _started(lines: list[list[str]]) -> Iterator[str]:
+def _started_programs(lines: list[list[str]]) -> Iterator[str]:
     moved = False
     for words in _simple_commands(lines):
         rest = [word for word in words if word not in _PREFIXES]

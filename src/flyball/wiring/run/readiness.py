@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from flyball.agents.dialect import Dialect
 from flyball.agents.dialects.table import DIALECTS
 from flyball.agents.reading.prices import has_price, has_prices
 from flyball.agents.scripted.scripted import load_script
@@ -40,9 +39,10 @@ def require_ready(configured: Configured, environment: Mapping[str, str], root: 
     for problem in lacking_agents(configured, environment):
         raise AgentMissing(f"{problem}. See what is there with: flyball agents")
     for what, word in lacking_programs(configured.settings, environment, root):
+        place = {"set-up": "setup", "linter": "lint"}.get(what, "[gates]")
         raise CommandProgramMissing(
             f"The {what} starts {word}, which is not installed here. Install {word}, or name another program under "
-            f"{_place(what)} in flyball.toml. See all that is missing with: flyball doctor"
+            f"{place} in flyball.toml. See all that is missing with: flyball doctor"
         )
 
 
@@ -92,9 +92,10 @@ def lacking_agents(configured: Configured, environment: Mapping[str, str]) -> It
 
 def lacking_programs(settings: Settings, environment: Mapping[str, str], root: Path) -> Iterator[tuple[str, str]]:
     """What starts a program that is not here, and the program."""
-    for what, command, setup in _commands(settings):
-        for word in missing_programs(command, root, environment, setup):
-            yield what, word
+    gates = ((f"gate {gate.name}", gate.command) for gate in settings.gates)
+    for what, command in (("set-up", settings.setup), *gates, ("linter", settings.lint)):
+        setup = "" if what == "set-up" else settings.setup
+        yield from ((what, word) for word in missing_programs(command, root, environment, setup))
 
 
 def why_not(spec: AgentSpec, settings: Settings, environment: Mapping[str, str]) -> str:
@@ -108,13 +109,11 @@ def why_not(spec: AgentSpec, settings: Settings, environment: Mapping[str, str])
         hint = f" ({known.install})" if known and not spec.command else ""
         return f"The agent {spec.name} needs {program}, which is not installed{hint}"
     # Another program may log in by itself.
-    if known is not None and name == known.program and _is_logged_out(known, environment):
+    if known is None or name != known.program:
+        return ""
+    if known.logged_in(environment, Path(environment.get("HOME", "/"))) is False:
         return f"The agent {spec.name} is not logged in; log in with: {known.login}"
     return ""
-
-
-def _is_logged_out(dialect: Dialect, environment: Mapping[str, str]) -> bool:
-    return dialect.logged_in(environment, Path(environment.get("HOME", "/"))) is False
 
 
 def _without_model(spec: AgentSpec, choice: AgentChoice) -> str:
@@ -122,17 +121,3 @@ def _without_model(spec: AgentSpec, choice: AgentChoice) -> str:
     if spec.type != "command" or model or not any("{model}" in word for word in spec.command):
         return ""
     return f"The command of the agent {spec.name} asks for {{model}}, and no model is set; pass --model MODEL"
-
-
-def _commands(settings: Settings) -> Iterator[tuple[str, str, str]]:
-    """Every command a task runs: what it is, its line, and the set-up that runs before it."""
-    if settings.setup:
-        yield "set-up", settings.setup, ""
-    for gate in settings.gates:
-        yield f"gate {gate.name}", gate.command, settings.setup
-    if settings.lint:
-        yield "linter", settings.lint, settings.setup
-
-
-def _place(what: str) -> str:
-    return {"set-up": "setup", "linter": "lint"}.get(what, "[gates]")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 
 from flyball import __version__
@@ -31,11 +30,9 @@ def catch_up(site: Site, state: State) -> None:
 
 
 class Rendering:
-    """A listener of the loop, beside its dossier; what it writes can always be rendered again."""
+    """A listener of the loop, beside its view; what it writes can always be rendered again."""
 
     def __init__(self, site: Site, task: TaskId, tree: Path) -> None:
-        memory = site.home.rendered(task)
-        roots = dict.fromkeys((site.repository.root, tree))
         self._site = site
         self._task = task
         self._index: tuple[int, int] | None = None
@@ -44,15 +41,15 @@ class Rendering:
             root: LoopFolder(
                 root,
                 task,
-                memory=memory.with_suffix(f".{n}.json"),
+                memory=site.home.rendered(task).with_suffix(f".{n}.json"),
                 shared=root == tree,
                 tracked=self._tracked_now if root == site.repository.root else tuple,
             )
-            for n, root in enumerate(roots)
+            for n, root in enumerate(dict.fromkeys((site.repository.root, tree)))
         }
         self._tree = tree
         self._stale = False
-        self._chronicle = site.dossier(task).chronicle
+        self._history = site.view(task).history
 
     def __call__(self, event: Event, state: State) -> None:
         if not shows(event):
@@ -73,12 +70,12 @@ class Rendering:
             self._render(state)
 
     def _render(self, state: State) -> None:
-        files = render(state, self._chronicle)
+        files = render(state, self._history)
         if state.task.settings.report_html and "report.md" in files:
             from flyball.markup.report_file import html_report  # noqa: PLC0415 - few write it, and templates load slowly
 
             place = Place(self._site.home.name, self._site.repository.root.name)
-            known = Known(place, state, self._chronicle, (), AT_WORK, state.now)
+            known = Known(place, state, self._history, (), AT_WORK, state.now)
             files["report.html"] = html_report(known, __version__)
         for folder in self._present():
             folder.render(files)
@@ -101,7 +98,10 @@ class Rendering:
     def catch_up(self, state: State) -> None:
         """Write what an earlier process was ended before it could write, or what was deleted since."""
         self._render(state)
-        logged = self._logged_at()
+        # When something happened last that has a block in the status log.
+        judged = [judgement.at for judgement in self._history.judgements[-1:]]
+        stopped = [at for at, _ in self._history.stops[-1:]]
+        logged = max((*judged, *stopped), default=None)
         for folder in self._present():
             if logged is not None and logged.isoformat() not in folder.end_of(STATUS_LOG):
                 *_, last = self._blocks()
@@ -121,12 +121,6 @@ class Rendering:
 
     def _present(self) -> list[LoopFolder]:
         return [folder for root, folder in self._folders.items() if root.is_dir()]
-
-    def _logged_at(self) -> datetime | None:
-        """When something happened last that has a block in the status log."""
-        judged = [judgement.at for judgement in self._chronicle.judgements[-1:]]
-        stopped = [at for at, _ in self._chronicle.stops[-1:]]
-        return max((*judged, *stopped), default=None)
 
     def _log(self) -> str:
         return "".join(self._blocks())

@@ -27,11 +27,11 @@ def with_version(environment: Mapping[str, str], repository: Repository, commit:
     if not _BY_TAGS.search(manifest + _text(repository, commit, "setup.py") + _text(repository, commit, "setup.cfg")):
         return dict(environment)
     told = _TOLD.search(_text(repository, commit, "PKG-INFO"))
-    version = _tagged(repository, commit) or (told[1] if told else _UNKNOWN)
-    return {variable(manifest): version, **environment}
+    version = _last_tag(repository, commit) or (told[1] if told else _UNKNOWN)
+    return {_variable(manifest): version, **environment}
 
 
-def variable(manifest: str) -> str:
+def _variable(manifest: str) -> str:
     """The variable for this project alone, where its name is known to what reads it: other packages may be built, too."""
     try:
         project: Any = tomllib.loads(manifest).get("project")
@@ -43,7 +43,8 @@ def variable(manifest: str) -> str:
     return f"{_VARIABLE}_FOR_{re.sub(r'[-_.]+', '_', name).upper()}"
 
 
-def _tagged(repository: Repository, commit: str) -> str:
+def _last_tag(repository: Repository, commit: str) -> str:
+    """The version that the last tag before a commit names."""
     try:
         tag = repository.git().out("describe", "--tags", "--abbrev=0", commit).decode("utf-8", "replace")
     except GitFailed:

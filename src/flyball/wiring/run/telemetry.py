@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -86,7 +85,7 @@ class Spans:
             self._take(event, state)
 
     def _take(self, event: Event, state: State) -> None:
-        at = _ns(event.at)
+        at = int(event.at.timestamp() * 1e9)
         if self._task is None:
             names = {"flyball.task": state.task.id, "flyball.workflow": state.task.workflow}
             self._task = self._tracer.start_span("flyball.task", start_time=at, attributes=names)
@@ -98,33 +97,33 @@ class Spans:
             case Judged() as judged:
                 told = {"flyball.stage": judged.stage, "flyball.health": str(judged.verdict.health)}
                 self._verdicts.add(1, {**told, "flyball.false_claim": judged.false_claim})
-            case Moved() as moved:
-                self._leave(moved.lane, at, moved.forced)
+            case Moved() as moved if moved.lane in self._stages:
+                span = self._stages.pop(moved.lane)
+                span.set_attribute("flyball.forced", moved.forced)
+                span.end(at)
             case TaskStopped() as stopped:
                 self._task.set_attributes({"flyball.stopped": stopped.kind, "flyball.decision": state.decision})
 
     def _begin(self, effect: RunAgent | Measure, state: State, at: int) -> None:
-        stage = self._stage(effect.lane, state, at)
-        if isinstance(effect, Measure):
-            attributes: dict[str, Any] = {"flyball.gate": effect.kind, "flyball.candidate": effect.candidate}
-            self._open[effect.id] = self._span(f"gate {effect.kind}", stage, at, attributes)
-            return
-        attributes = {
-            "gen_ai.operation.name": "invoke_agent",
-            "gen_ai.provider.name": effect.agent,
-            "gen_ai.agent.name": effect.role,
-            "gen_ai.request.model": effect.model,
-            "flyball.turn": str(effect.turn),
-            "flyball.item": effect.item,
-        }
-        self._open[effect.id] = self._span(f"invoke_agent {effect.role}", stage, at, attributes)
-
-    def _stage(self, lane: str, state: State, at: int) -> Any:
+        lane = effect.lane
         if lane not in self._stages:
-            name = state.lanes[lane].stage if lane in state.lanes else state.main.stage
-            told = {"flyball.stage": name, "flyball.lane": lane}
-            self._stages[lane] = self._span(f"stage {name}", self._task, at, told)
-        return self._stages[lane]
+            stage = state.lanes[lane].stage if lane in state.lanes else state.main.stage
+            told = {"flyball.stage": stage, "flyball.lane": lane}
+            self._stages[lane] = self._span(f"stage {stage}", self._task, at, told)
+        if isinstance(effect, Measure):
+            name = f"gate {effect.kind}"
+            attributes: dict[str, Any] = {"flyball.gate": effect.kind, "flyball.candidate": effect.candidate}
+        else:
+            name = f"invoke_agent {effect.role}"
+            attributes = {
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.provider.name": effect.agent,
+                "gen_ai.agent.name": effect.role,
+                "gen_ai.request.model": effect.model,
+                "flyball.turn": str(effect.turn),
+                "flyball.item": effect.item,
+            }
+        self._open[effect.id] = self._span(name, self._stages[lane], at, attributes)
 
     def _span(self, name: str, parent: Any, at: int, attributes: dict[str, Any]) -> Any:
         from opentelemetry.trace import set_span_in_context  # noqa: PLC0415 - an extra
@@ -149,16 +148,6 @@ class Spans:
             span.set_attributes({"flyball.tests.passed": counts.passing, "flyball.tests.failed": counts.failing})
         span.end(at)
 
-    def _leave(self, lane: str, at: int, forced: bool) -> None:
-        span = self._stages.pop(lane, None)
-        if span is not None:
-            span.set_attribute("flyball.forced", forced)
-            span.end(at)
-
     def close(self) -> None:
         for span in (*self._open.values(), *self._stages.values(), *filter(None, (self._task,))):
             span.end()
-
-
-def _ns(at: datetime) -> int:
-    return int(at.timestamp() * 1e9)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -22,18 +23,23 @@ from flyball.core.evaluation.plan_page import read_plan
 from flyball.core.evaluation.structural import StructuralCheck
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import Commit, Settings
+from flyball.core.text.scrubbing import one_line
 from flyball.documents.track_folder import Track
-from flyball.measures.evaluators.ground import TrackGround
+from flyball.measures.evaluators.ground import CoverageLines, TrackGround
 from flyball.measures.evaluators.running import PYTHONPATH, Answered, run_evaluators
 from flyball.measures.gates.commands import Commands, clean_environment
+from flyball.measures.gates.coverage import PLACEHOLDER, CoverageUnreadable, merge_coverage, read_coverage
+from flyball.measures.gates.junit import TreeIndex
+from flyball.measures.gates.telling import telling_line
 from flyball.ports import Confine, Notify, Stop
-from flyball.wiring.run.track_commands import built, covered
+from flyball.wiring.site import Site
 from flyball.workspace.differences import FileDifference, differences
 from flyball.workspace.workspace import GitWorkspace
 
 EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """Git's name for a tree without files."""
-HEAD = "head"
+HEAD, BASE = "head", "scratch/base"
+TIMEOUT_S = 1800.0
 _DIFF_SHOWN = 60_000
 
 
@@ -64,109 +70,112 @@ class MeasuredTrack(msgspec.Struct, frozen=True):
     sync: BusinessSync
 
 
-class TrackMeasuring:
+class TrackMeasuring(msgspec.Struct, frozen=True):
     """One look at a track, with everything it may use; `folder` is its own and is thrown away after it."""
 
-    def __init__(
-        self,
-        root: Path,
-        workspace: GitWorkspace,
-        confine: Confine,
-        settings: Settings,
-        file: FileConfig | None,
-        *,
-        folder: Path,
-        cache: Path,
-        environment: Mapping[str, str],
-        stop: Stop,
-        notify: Notify,
-    ) -> None:
-        self._root, self._workspace, self._confine = root.resolve(), workspace, confine
-        self._settings, self._file, self._options = settings, file, options_of(file)
-        self._folder, self._cache, self._environment = folder, cache, environment
-        self._stop, self._notify = stop, notify
-        self.shots = folder / "scratch" / "shots"
+    site: Site
+    workspace: GitWorkspace
+    confine: Confine
+    settings: Settings
+    file: FileConfig | None
+    folder: Path
+    environment: Mapping[str, str]
+    stop: Stop
+    notify: Notify
+
+    @property
+    def shots(self) -> Path:
+        return self.folder / "scratch" / "shots"
 
     def span(self, base: str, head: Commit, note: str = "") -> TrackSpan:
         """What changed from a base to a head."""
-        return TrackSpan(head, base, differences(self._workspace.vault, base, head), note)
+        return TrackSpan(head, base, differences(self.workspace.vault, base, head), note)
 
     def commit(self, name: str) -> str:
         """The whole id of a commit that exists; empty for any other name."""
         if not name:
             return ""
-        asked = self._workspace.vault.git().run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        asked = self.workspace.vault.git().run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
         return asked.stdout.decode().strip() if asked.code == 0 else ""
 
     def measure(self, track: Track, chosen: Sequence[Chosen], span: TrackSpan) -> MeasuredTrack:
         """Everything about a track that needs no judgement."""
-        head, base = self._folder / HEAD, self._folder / "scratch" / "base"
+        head = self.folder / HEAD
         self._lay_out(span.head, head)
-        self._lay_out(span.base, base)
+        self._lay_out(span.base, self.folder / BASE)
         commands = Commands(
-            confine=self._confine,
-            environment=self._environment,
-            folder=self._folder / "logs",
-            stop=self._stop,
-            notify=self._notify,
+            confine=self.confine,
+            environment=self.environment,
+            folder=self.folder / "logs",
+            stop=self.stop,
+            notify=self.notify,
         )
-        files = self._workspace.list_files(span.head)
-        command = self._options.build or build_command(files, lambda path: _text(head / path))
-        build = built(commands, command, head, self._settings)
-        sync = business_sync({each.path: each.lines for each in span.files}, _summary(track))
-        ground = msgspec.structs.replace(
-            self._ground(track, span, files, base),
-            build=build,
-            coverage=covered(commands, self._file, head, files),
-        )
+        files = self.workspace.list_files(span.head)
+        options = options_of(self.file)
+        command = options.build or build_command(files, lambda path: _text(head / path))
+        build = run_build(commands, command, head, self.settings)
+        summary = "\n".join((track.plan or "", _text(track.path / "fix-log.md")))
+        sync = business_sync({each.path: each.lines for each in span.files}, summary)
+        coverage = measure_coverage(commands, self.file, head, files)
+        named = {name: self.environment[name] for name in (PYTHONPATH, "CHROMIUM") if name in self.environment}
         answers = run_evaluators(
             chosen,
-            ground,
+            self._ground(track, span, files, options, build, coverage),
             tree=head,
-            confine=self._confine,
-            environment=_of_evaluators(self._environment),
-            stop=self._stop,
-            notify=self._notify,
+            confine=self.confine,
+            environment=clean_environment(self.environment) | named,
+            stop=self.stop,
+            notify=self.notify,
         )
         return MeasuredTrack(answers, self._checks(track, span, build, sync), sync)
 
     def _lay_out(self, tree: str, folder: Path) -> None:
-        self._workspace.export(tree, folder)
-        for name in self._settings.environment_folders:
-            source = self._root / name
-            mounted = self._settings.sandbox == "bwrap" and folder.name == HEAD
+        self.workspace.export(tree, folder)
+        for name in self.settings.environment_folders:
+            source = self.site.repository.root.resolve() / name
+            mounted = self.settings.sandbox == "bwrap" and folder.name == HEAD
             if source.is_dir() and not (folder / name).exists() and not mounted:
                 (folder / name).symlink_to(source, target_is_directory=True)
 
-    def _ground(self, track: Track, span: TrackSpan, files: Sequence[str], base: Path) -> TrackGround:
-        product = track.product_path
-        place = product.relative_to(self._root).as_posix() if product and product.is_relative_to(self._root) else ""
-        before = self._workspace.read_file(Commit(span.base), place) if place and span.base != EMPTY else None
-        self._cache.mkdir(exist_ok=True)
+    def _ground(
+        self,
+        track: Track,
+        span: TrackSpan,
+        files: Sequence[str],
+        options: EvaluatorOptions,
+        build: structural.BuildRun | None,
+        coverage: CoverageLines | None,
+    ) -> TrackGround:
+        root, product = self.site.repository.root.resolve(), track.product_path
+        place = product.relative_to(root).as_posix() if product and product.is_relative_to(root) else ""
+        before = self.workspace.read_file(Commit(span.base), place) if place and span.base != EMPTY else None
+        cache = self.site.home.folder / "tools"
+        cache.mkdir(exist_ok=True)
         return TrackGround(
             "",
-            str(base),
-            str(self._folder / "scratch"),
+            str(self.folder / BASE),
+            str(self.folder / "scratch"),
             tuple(files),
-            tuple(self._workspace.list_files(Commit(span.base))),
+            tuple(self.workspace.list_files(Commit(span.base))),
             span.changes,
-            self._options,
+            options,
             track.spec,
             track.product,
             place or "product.md",
             (before or b"").decode("utf-8", "replace"),
             shots=str(self.shots),
             track=track.folder,
-            cache=str(self._cache),
+            cache=str(cache),
+            build=build,
+            coverage=coverage,
         )
 
     def _checks(
         self, track: Track, span: TrackSpan, build: structural.BuildRun | None, sync: BusinessSync
     ) -> tuple[StructuralCheck, ...]:
         plan = read_plan(track.plan) if track.plan is not None else None
-        inside = (
-            track.path.relative_to(self._root).as_posix() if track.path.is_relative_to(self._root) else track.path.name
-        )
+        root, path = self.site.repository.root.resolve(), track.path
+        inside = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
         page = f"{inside}/plan.md"
         own = (f"{LOOP}/", f"{inside}/", *(("conductor/",) if inside.startswith("conductor/") else ()))
         scope = (
@@ -190,15 +199,49 @@ def options_of(file: FileConfig | None) -> EvaluatorOptions:
     return msgspec.convert({**given, **seconds}, EvaluatorOptions)
 
 
-def _of_evaluators(environment: Mapping[str, str]) -> dict[str, str]:
-    """What evaluators are started with: what a command needs, where packages lie, and which browser was named."""
-    more = {name: environment[name] for name in (PYTHONPATH, "CHROMIUM") if name in environment}
-    return clean_environment(environment) | more
+def run_build(commands: Commands, command: str, tree: Path, settings: Settings) -> structural.BuildRun | None:
+    """How the build ended, after the set-up where there is one; None for a project that is not built."""
+    if not command:
+        return None
+    for each in (settings.setup, command):
+        if each:
+            ran = commands.run(each, tree=tree, folder=commands.fresh_folder("build"), timeout_s=TIMEOUT_S)
+            if ran.exit.ended_by != "exit" or ran.exit.code != 0:
+                said = f"exit {ran.exit.code}: {telling_line(ran.text)}"
+                how = said if ran.exit.ended_by == "exit" else ran.exit.detail
+                return structural.BuildRun(command, passed=False, said=one_line(how)[:300])
+    return structural.BuildRun(command, passed=True)
 
 
-def _summary(track: Track) -> str:
-    log = track.path / "fix-log.md"
-    return "\n".join((track.plan or "", _text(log)))
+def measure_coverage(
+    commands: Commands, file: FileConfig | None, tree: Path, files: Sequence[str]
+) -> CoverageLines | None:
+    """What gates with {coverage} in their command say of each line; None where there is none."""
+    gates = {name: gate for name, gate in (file.gates if file else {}).items() if PLACEHOLDER in gate.command}
+    if not gates:
+        return None
+    found, problems = [], []
+    for name, gate in gates.items():
+        folder = commands.fresh_folder(name)
+        reports = folder / "report"
+        reports.mkdir()
+        command = gate.command.replace(PLACEHOLDER, shlex.quote(str(reports / "coverage.xml")))
+        command = command.replace("{junit}", shlex.quote(str(reports / "junit.xml")))
+        timeout = float(gate.timeout or TIMEOUT_S)
+        commands.run(command, tree=tree, folder=folder, timeout_s=timeout, writable=[reports])
+        try:
+            found.append(read_coverage(reports / "coverage.xml", TreeIndex(files)))
+        except FileNotFoundError:
+            problems.append(f"gate {name} wrote no coverage report")
+        except (CoverageUnreadable, OSError) as error:
+            problems.append(f"the coverage report of gate {name} cannot be used: {error}")
+    return CoverageLines(merge_coverage(found), "; ".join(problems))
+
+
+def committed_lines(workspace: GitWorkspace, commit: Commit, path: str) -> list[str] | None:
+    """A file's lines as committed, not as in a copy, which a judge may have written into; None where there is no such file."""
+    raw = workspace.read_file(commit, path)
+    return None if raw is None else raw.decode("utf-8", "replace").split("\n")
 
 
 def _text(path: Path) -> str:

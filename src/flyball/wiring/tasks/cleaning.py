@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 
 import msgspec
 
-from flyball.core.model.effects import Save
 from flyball.core.model.events import WorkspaceRemoved
-from flyball.core.model.outcomes import Outcome, Saved
 from flyball.core.model.state import State
-from flyball.core.model.task import Commit, EffectId, Task, TaskId
+from flyball.core.model.task import Task, TaskId
 from flyball.journal.errors import LeaseHeld
 from flyball.journal.records import task_scope
 from flyball.measures.gates.gate_tree import gate_folder
@@ -76,17 +73,17 @@ def would_clean(site: Site, task: TaskId) -> Tidied:
         raise LeaseHeld(task_scope(task), holder, what=f"The task {task}")
     state = site.state(task)
     _require_finished(state)
-    return _tidied(site, state)
+    return _look(site, state)
 
 
 def clean(site: Site, task: TaskId) -> Tidied:
     """Remove what can be made again of a finished task; its journal, checkpoints, transcripts and branch stay."""
     with manual_session(site, task) as hand:
         _require_finished(hand.state)
-        found = _tidied(site, hand.state)
+        found = _look(site, hand.state)
         if not found.removed:
             return found
-        kept = _kept(hand)
+        kept = _save_unsaved(hand)
         hand.workspace.keep_lanes()
         if not hand.state.task.settings.in_place:
             told = tuple(dict.fromkeys(part.what for part in found.removed))
@@ -106,23 +103,17 @@ def _require_finished(state: State) -> None:
         )
 
 
-def _tidied(site: Site, state: State) -> Tidied:
+def _look(site: Site, state: State) -> Tidied:
+    """What there is to remove of a task."""
     found = parts(site, state.task)
     word = situation(state, look_around(site, state))
     return Tidied(state.task.id, word, found, sum(part.bytes for part in found))
 
 
-def _kept(hand: ManualSession) -> str:
+def _save_unsaved(hand: ManualSession) -> str:
     """Save what somebody left in the checkout without a checkpoint: its label, or nothing where all was saved."""
     space, state = hand.workspace, hand.state
     if space.in_place or not space.is_made or state.prepared is None or not space.unsaved():
         return ""
     label = f"cleaned-{state.seq}"
-    save = Save(EffectId(f"save/{label}"), label=label, message=f"{label}: {state.task.id}", parent=state.main.head)
-
-    def do(at: datetime) -> Outcome:
-        kept = space.snapshot(label, save.message, at)
-        return Saved(Commit(kept.commit), kept.tree, label, notes=kept.notes)
-
-    hand.perform(save, do)
-    return label
+    return hand.snapshot(label, f"{label}: {state.task.id}").label

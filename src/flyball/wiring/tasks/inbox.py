@@ -1,4 +1,4 @@
-"""A person's word on its way to a task: checked, made durable, and acted upon at once where nobody else would."""
+"""A person's word on its way to a task: understood, checked, made durable, and acted upon at once where nobody else would."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ from flyball.wiring.presence import controller_of
 from flyball.wiring.run.manual_session import manual_session
 from flyball.wiring.site import Site
 
+FREE = "TEXT"
+"""The key of an option that stands for free text."""
+
 
 class TaskFinished(Refusal):
     """The task is over, and only feedback or a rollback reaches it."""
@@ -26,6 +29,10 @@ class TaskFinished(Refusal):
 
 class NoSuchQuestion(Refusal):
     """The task has not asked this, or has its answer already."""
+
+
+class NotAnAnswer(Refusal):
+    """What was typed answers nothing that was asked."""
 
 
 class Heard(msgspec.Struct, frozen=True):
@@ -43,7 +50,7 @@ def speak(site: Site, task: TaskId, word: Spoken, *, text: str = "", question: s
     """Put a word into the task's inbox; an abort that no controller would take is carried out here."""
     require_open(site.state(task))
     number = site.journal.post(task, word, text=text, question=question, at=system_clock.now())
-    if word == "abort" and _aborted(site, task, number, text):
+    if word == "abort" and _abort(site, task, number, text):
         return Heard(task, word, text, question, "now", f"flyball checkpoints {task}")
     if controller_of(site, task) is not None:
         return Heard(task, word, text, question, "by the running controller", f"flyball logs {task} -f")
@@ -84,12 +91,11 @@ def question_of(site: Site, state: State, named: str) -> tuple[EffectId, Questio
     return key, asked[key].question
 
 
-def _aborted(site: Site, task: TaskId, number: int, text: str) -> bool:
-    """Whether the task could be taken in hand and ended; a running controller does it itself."""
+def _abort(site: Site, task: TaskId, number: int, text: str) -> bool:
+    """End the task; whether it could be taken in hand: a running controller does it itself."""
     try:
         with manual_session(site, task) as hand:
-            waiting = {word.id for word in site.journal.pending(task)}
-            if number in waiting:
+            if any(word.id == number for word in site.journal.pending(task)):
                 hand.append(PersonSpoke("abort", text, inbox=number), taking=[number])
             hand.interrupt_all("the task was aborted")
             while hand.state.stopped is None and (following := decide(hand.state)).facts:
@@ -97,3 +103,44 @@ def _aborted(site: Site, task: TaskId, number: int, text: str) -> bool:
     except LeaseHeld:
         return False
     return True
+
+
+def parse_answer(question: Question, typed: str) -> str:
+    """The answer as the loop knows it; raises NotAnAnswer with the choices there are."""
+    text = typed.strip()
+    if not text:
+        if question.default is not None:
+            return question.default
+        raise NotAnAnswer(f"An answer is needed: {_choices(question)}")
+    keys = [option.key for option in question.options if option.key != FREE]
+    whole = _key_meant(text, keys)
+    if whole is not None and whole != "modify":
+        return whole
+    word, _, rest = text.partition(" ")
+    named = _key_meant(word, keys)
+    if named == "modify" and not rest.strip():
+        raise NotAnAnswer("modify needs guidance: modify TEXT")
+    if named == "modify":
+        return f"modify {rest.strip()}"
+    if _takes_text(question, keys):
+        return text
+    raise NotAnAnswer(f"{text!r} is not among the answers: {_choices(question)}")
+
+
+def _choices(question: Question) -> str:
+    """The answers there are, in one line."""
+    keys = [f"modify {FREE}" if option.key == "modify" else option.key for option in question.options]
+    return ", ".join(keys) or "free text"
+
+
+def _key_meant(word: str, keys: list[str]) -> str | None:
+    """The option a word names, or begins as no other does."""
+    lower = word.lower()
+    exact = [key for key in keys if key.lower() == lower]
+    beginning = exact or [key for key in keys if key.lower().startswith(lower)]
+    return beginning[0] if len(beginning) == 1 else None
+
+
+def _takes_text(question: Question, keys: list[str]) -> bool:
+    """An agent's own question, one without choices, and one that offers it: anything else would be guessed at."""
+    return not keys or question.name.startswith("agent-") or any(option.key == FREE for option in question.options)

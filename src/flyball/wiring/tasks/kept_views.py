@@ -51,23 +51,23 @@ class ViewReader(pickle.Unpickler):
 
 def load(site: Site, task: TaskId) -> int:
     """Take up what was kept of a task that was not read yet; the number of facts in it, 0 where there is nothing to use."""
-    if task in site.dossiers:
+    if task in site.views:
         return 0
     try:
         mark, _, body = _path(site, task).read_bytes().partition(b"\n")
-        with _without_collecting():
+        with _suspend_collecting():
             view = ViewReader(io.BytesIO(body)).load()
     except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError, TypeError, ValueError, IndexError):
         return 0
     if not isinstance(view, TaskView) or mark != _mark(site, task, view.state.seq, body):
         return 0
-    site.dossiers[task] = view
+    site.views[task] = view
     return view.state.seq
 
 
 def keep(site: Site, task: TaskId) -> None:
     """Write what is known of a task; a disk that refuses loses nothing."""
-    view = site.dossiers[task]
+    view = site.views[task]
     body = pickle.dumps(view, pickle.HIGHEST_PROTOCOL)
     path = _path(site, task)
     fresh = path.with_suffix(f".{os.getpid()}")
@@ -99,7 +99,7 @@ def _code() -> str:
 
 
 @contextmanager
-def _without_collecting() -> Iterator[None]:
+def _suspend_collecting() -> Iterator[None]:
     """So many new values at once are no garbage, and to look among them for some takes most of the time."""
     on = gc.isenabled()
     gc.disable()

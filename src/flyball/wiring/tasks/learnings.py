@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -13,23 +11,18 @@ import msgspec
 from msgspec.structs import replace
 
 from flyball.clock import system_clock
-from flyball.core.loop.remembering import recall_first
 from flyball.core.memory.pages import read_page
 from flyball.core.memory.ranking import WEIGHTS, Ranked, TurnSubject, rank
-from flyball.core.memory.recalling import recall
 from flyball.core.memory.settling import LearningEntry, name, reference, settle
 from flyball.core.memory.validity import doubt
 from flyball.core.memory.words import words
 from flyball.core.model.events import LearningRecorded, PersonSpoke
 from flyball.core.model.naming import LOOP, parse_task_id
-from flyball.core.model.state import State
-from flyball.core.model.task import MAIN, TaskId
-from flyball.core.text.scrubbing import decode
-from flyball.core.workflows.registry import workflow_of
+from flyball.core.model.task import TaskId
 from flyball.ports import Refusal
 from flyball.projections.files.task_files import learning_name
 from flyball.projections.wording import plain
-from flyball.wiring.memory import FolderTree, JournalLearnings
+from flyball.wiring.memory import FolderTree, JournalLearnings, regular_text
 from flyball.wiring.presence import controller_of
 from flyball.wiring.run.manual_session import manual_session
 from flyball.wiring.site import Site
@@ -75,28 +68,25 @@ class Told(msgspec.Struct, frozen=True):
 def search(site: Site, text: str = "", files: Sequence[str] = ()) -> list[LearningListed]:
     """All learnings, the newest first; where something is asked for, those that fit it, the best first."""
     entries = settle(JournalLearnings(site.journal).tasks())
-    ranked = _ranked(entries.values(), text, files)
+    subject = TurnSubject("", words(text), tuple(files), at=system_clock.now())
     asking = bool(text.strip() or files)
     shown: list[LearningListed] = []
     tree, count = FolderTree(site.repository.root), 0
-    for each in ranked:
+    # Whatever its state, each is there with its score: the least score leaves none out.
+    for each in rank(entries.values(), subject, least=float("-inf")):
         stale = doubt(each.entry.fact, tree, compare=False).stale if each.entry.usable else ""
         fits = asking and each.entry.usable and not stale and each.score >= WEIGHTS.least and count < WEIGHTS.most
         count += fits
-        shown.append(_listed(each, stale, asking=asking, fits=fits))
-    found = [each for each in shown if not asking or each.shown or _shares(each)]
+        shown.append(_listing(each, stale, asking=asking, fits=fits))
+    found = [each for each in shown if not asking or each.shown or _shares(each.why)]
     if not asking:
         found.sort(key=lambda each: (each.at is not None, each.at), reverse=True)
-    return [*found, *(each for each in _of_others(site, entries) if not asking or _mentions(each, text))]
+    asked = set(words(text))
+    others = _of_others(site, entries)
+    return [*found, *(each for each in others if not asking or asked & set(words(f"{each.title} {each.choice}")))]
 
 
-def _ranked(entries: Iterable[LearningEntry], text: str, files: Sequence[str]) -> list[Ranked]:
-    """Every learning with its score, whatever its state: the least score leaves none out."""
-    question = TurnSubject("", words(text), tuple(files), at=system_clock.now())
-    return rank(entries, question, least=float("-inf"))
-
-
-def _listed(each: Ranked, stale: str, *, asking: bool, fits: bool) -> LearningListed:
+def _listing(each: Ranked, stale: str, *, asking: bool, fits: bool) -> LearningListed:
     entry, fact = each.entry, each.entry.fact
     state = "stale" if stale else entry.standing
     because = stale or entry.because or (f"check it: {entry.check}" if entry.check else "")
@@ -117,12 +107,8 @@ def _listed(each: Ranked, stale: str, *, asking: bool, fits: bool) -> LearningLi
     )
 
 
-def _shares(each: LearningListed) -> bool:
-    return "words" in each.why or "shares" in each.why or "same folder" in each.why
-
-
-def _mentions(each: LearningListed, text: str) -> bool:
-    return bool(set(words(text)) & set(words(f"{each.title} {each.choice}")))
+def _shares(why: str) -> bool:
+    return any(word in why for word in ("words", "shares", "same folder"))
 
 
 def _of_others(site: Site, entries: dict[str, LearningEntry]) -> Iterator[LearningListed]:
@@ -137,22 +123,12 @@ def _of_others(site: Site, entries: dict[str, LearningEntry]) -> Iterator[Learni
 
 def pages(root: Path) -> Iterator[tuple[str, str, LearningRecorded]]:
     """The learnings that stand in a tree, each with its name and its path; no link is followed."""
-    paths = sorted((root / LOOP).glob("*/learnings/*.md"))[:MOST_PAGES]
-    for path in paths:
+    for path in sorted((root / LOOP).glob("*/learnings/*.md"))[:MOST_PAGES]:
         task = path.parent.parent.name
-        fact = _read(path) if parse_task_id(task) is not None else None
+        text = regular_text(path, LONGEST_PAGE) if parse_task_id(task) is not None else None
+        fact = read_page(text) if text is not None else None
         if fact is not None:
             yield name(task, fact.number), str(path.relative_to(root)), fact
-
-
-def _read(path: Path) -> LearningRecorded | None:
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    with open(handle, "rb") as file:  # noqa: PTH123 - an open handle has no path
-        regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-        return read_page(decode(file.read(LONGEST_PAGE))) if regular else None
 
 
 def is_learning(text: str) -> bool:
@@ -195,15 +171,3 @@ def _adopt(site: Site, task: TaskId, path: str, fact: LearningRecorded, because:
         context = f"{fact.context} (from {path}{f'; {because}' if because else ''})".strip()
         hand.append(replace(fact, number=number, context=context, source="adopted"))
     return Told(name(task, number), "keep", because, "now", path)
-
-
-def with_learnings(site: Site, state: State, role: str) -> State:
-    """A task as a turn of a role would find it now: with the learnings that were recalled for it."""
-    reviewing = any(card.reviews for card in workflow_of(state.task).cards if card.name == role)
-    request = recall_first(state, replace(state.main, recall=None), reviewing=reviewing)
-    assert request is not None
-    space = site.workspace(state.task)
-    root = space.root if space.root.is_dir() else site.repository.root
-    dated = replace(request, at=system_clock.now())
-    recalled = recall(dated, state.task.id, JournalLearnings(site.journal).tasks(), FolderTree(root, space.vault))
-    return replace(state, lanes={**state.lanes, MAIN: replace(state.main, recall=dated, recalled=recalled)})

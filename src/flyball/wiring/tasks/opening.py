@@ -1,4 +1,4 @@
-"""Opening a task: number, folder, first fact."""
+"""Opening a task: number, folder, first fact; and opening a finished one again, where feedback on it could be delivered."""
 
 from __future__ import annotations
 
@@ -6,26 +6,36 @@ from flyball.clock import system_clock
 from flyball.config.settings import Configured
 from flyball.core.model.events import Fact, TaskOpened
 from flyball.core.model.naming import slug
-from flyball.core.model.task import Item, Source, Task, TaskId
+from flyball.core.model.task import Source, Task, TaskId
+from flyball.core.text.quantities import first_few
 from flyball.core.workflows.registry import WORKFLOWS
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.prp_session import PrpSession
 from flyball.documents.loop_folder import highest_number
+from flyball.documents.source import SourceDocument
+from flyball.ports import Refusal
+from flyball.wiring.run.manual_session import manual_session
 from flyball.wiring.site import Site
+
+
+class NotDone(Refusal):
+    """There is no finished work yet that feedback could be on."""
+
+
+class ChangedInPlace(Refusal):
+    """The user's tree is no longer what the task delivered."""
 
 
 def open_task(
     site: Site,
     configured: Configured,
-    *,
     request: str,
-    source: Source | None = None,
-    document: str = "",
-    items: tuple[Item, ...] = (),
+    document: SourceDocument | None = None,
     session: PrpSession | None = None,
 ) -> TaskId:
-    """Give the work an id of its own and put it into the journal, both or neither."""
+    """Give the work an id of its own and put it into the journal, both or neither; a document says itself what is asked."""
     at = system_clock.now()
+    request = request or (document.request if document else "")
 
     def opening(task: TaskId) -> list[Fact]:
         opened = Task(
@@ -35,9 +45,9 @@ def open_task(
             settings=configured.settings,
             opened_at=at,
             agents=configured.agents,
-            source=source,
-            document=document,
-            items=items,
+            source=document.source if document else None,
+            document=document.text if document else "",
+            items=document.items if document else (),
         )
         if session is not None:
             return [TaskOpened(opened, session.phase), SessionImported(session)]
@@ -56,26 +66,41 @@ def open_task(
 
 def tasks_from(site: Site, source: Source) -> list[TaskId]:
     """Tasks that were opened from the same document, finished or not, newest last."""
-    found = []
-    for record in site.journal.tasks():
-        state = site.state(record.id)
-        known = state.task.source
-        if known is not None and (known.path, known.selector) == (source.path, source.selector):
-            found.append(record.id)
-    return found
+    wanted = (source.path, source.selector)
+    sources = ((record.id, site.state(record.id).task.source) for record in site.journal.tasks())
+    return [task for task, known in sources if known is not None and (known.path, known.selector) == wanted]
 
 
 def tasks_asked(site: Site, workflow: str, request: str) -> list[TaskId]:
     """Tasks that were asked for in the same words and work the same way, finished or not, newest last."""
-    asked = _plain(request)
-    found = []
-    for record in site.journal.tasks():
-        task = site.state(record.id).task
-        if task.source is None and task.workflow == workflow and _plain(task.request) == asked:
-            found.append(record.id)
-    return found
+    wanted = (workflow, _plain(request))
+    tasks = (site.state(record.id).task for record in site.journal.tasks())
+    return [task.id for task in tasks if task.source is None and (task.workflow, _plain(task.request)) == wanted]
 
 
 def _plain(request: str) -> str:
     """The words alone: blanks, case and a full stop at the end make no other request."""
     return " ".join(request.split()).rstrip(".").casefold()
+
+
+def prepare_reopening(site: Site, task: TaskId) -> str:
+    """Refuse what could not be delivered in the end; a sentence on what was put back for it, if anything was."""
+    with manual_session(site, task) as hand:
+        stopped, workspace = hand.state.stopped, hand.workspace
+        if stopped is not None and stopped.kind == "aborted":
+            raise NotDone(
+                f"{task} was aborted, so it delivered nothing to give feedback on. Continue it with:"
+                f" flyball rollback {task} --to last-good; then: flyball modify {task} TEXT; and: flyball resume {task}"
+            )
+        if stopped is None or stopped.kind != "done":
+            raise NotDone(
+                f"{task} is not finished, so it is not reopened. Give it guidance instead: flyball modify {task} TEXT;"
+                f" then: flyball resume {task}"
+            )
+        changed = workspace.unsaved() if workspace.in_place else ()
+        if changed:
+            raise ChangedInPlace(
+                f"{task} was worked in place, and this tree has changed since: {first_few(changed, 5)}. Commit or keep that elsewhere"
+                f' and start anew from it: flyball run --in-place "…"; or put the files back: flyball diff {task}'
+            )
+        return workspace.reclaim()

@@ -28,13 +28,13 @@ def look_around(site: Site, state: State) -> Seen:
         return Seen(controlled)
 
 
-def known(site: Site, task: TaskId, seen: Seen | None = None) -> Known:
+def what_is_known(site: Site, task: TaskId, seen: Seen | None = None) -> Known:
     """The task after its last fact, with what is said to it and what is to be seen around it."""
-    view = site.dossier(task)
+    view = site.view(task)
     around = seen or look_around(site, view.state)
     holder = ""
     if view.state.stopped is None and not around.controlled:
         lease = site.journal.lease(task_scope(task))
         holder = f"pid {lease.holder.pid} on {lease.holder.host} held the task" if lease else ""
     place = Place(site.home.name, site.repository.root.name)
-    return Known(place, view.state, view.chronicle, waiting(site, task), around, system_clock.now(), holder)
+    return Known(place, view.state, view.history, waiting(site, task), around, system_clock.now(), holder)

@@ -43,11 +43,16 @@ class Bytes(msgspec.Struct, frozen=True):
     size: int
 
 
+def last_attempt(site: Site, task: TaskId, turn: int) -> dict[str, Path]:
+    """Where everything of a turn's last attempt is kept, there or not, by name; nothing for a turn that has left no folder."""
+    attempts = site.home.turns(task).glob(f"{turn:04d}-*")
+    folder = max(attempts, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+    return {name: folder / name for name in FILES} if folder is not None else {}
+
+
 def kept_files(site: Site, task: TaskId, turn: int) -> dict[str, Path]:
     """What was kept of a turn's last attempt, by name; a turn is a number, so no name leads anywhere else."""
-    attempts = sorted(site.home.turns(task).glob(f"{turn:04d}-*"), key=lambda p: int(p.name.rpartition("-")[2]))
-    folder = attempts[-1] if attempts else None
-    paths = {name: folder / name for name in FILES} if folder is not None else {}
+    paths = last_attempt(site, task, turn)
     return {name: path for name, path in paths.items() if path.is_file() and not path.is_symlink()}
 
 
@@ -60,7 +65,7 @@ def read_page(task: Task, agent: str, path: Path, at: int) -> Page:
         start = _line_start(file, min(max(0, at), size))
         file.seek(start)
         while file.tell() - start < PAGE and (line := file.readline(LONGEST_LINE)):
-            shown += _said(line, show)
+            shown += _show_line(line, show)
         return Page(tuple(shown), start, file.tell(), size)
 
 
@@ -72,7 +77,7 @@ def read_bytes(path: Path, at: int) -> Bytes:
         return Bytes(path.name, decode(data), file.tell() - len(data), file.tell(), size)
 
 
-def _said(line: bytes, show: Show | None) -> Sequence[Shown]:
+def _show_line(line: bytes, show: Show | None) -> Sequence[Shown]:
     event = as_event(line) if show else None
     if event is None or show is None:
         text = decode(line.rstrip(b"\r\n"))
@@ -89,7 +94,7 @@ def _line_start(file: BinaryIO, at: int) -> int:
     return file.tell()
 
 
-def told_lines(task: Task, agent: str, path: Path) -> Iterator[str]:
+def display_lines(task: Task, agent: str, path: Path) -> Iterator[str]:
     """A kept file's lines, safe for any screen; of events an agent's program printed, what they say."""
     return log_lines(path, _show(task, agent) if path.name == STDOUT else None)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
@@ -33,7 +34,7 @@ from flyball.wiring.presence import controller_of
 from flyball.wiring.run.programs import missing_programs, programs_of
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.cleaning import finished_tasks, space
-from flyball.wiring.tools.roster import Listed, listed, roster
+from flyball.wiring.tools.roster import Listed, roster, roster_entry
 from flyball.workspace import git
 from flyball.workspace.errors import DamagedRepository
 from flyball.workspace.sandbox import Unavailable, available
@@ -61,10 +62,7 @@ def checkup(here: Path) -> Iterator[MachineCheck]:
     yield _sandbox()
     yield _clock()
     yield from _home()
-    yield from (
-        MachineCheck("workflow", "warn", f"{name}: {why}", "uninstall or repair that package")
-        for name, why in UNUSABLE.items()
-    )
+    yield from _unusable("workflow", UNUSABLE)
     yield from _evaluators()
     if versioned.level == "fail":
         return
@@ -74,9 +72,8 @@ def checkup(here: Path) -> Iterator[MachineCheck]:
         yield MachineCheck("repository", "fail", error.sentence, "git fsck")
         return
     except (Refusal, ConfigError) as error:
-        yield MachineCheck(
-            "repository", "fail", str(error), "run flyball doctor inside the repository you want to work on"
-        )
+        fix = "run flyball doctor inside the repository you want to work on"
+        yield MachineCheck("repository", "fail", str(error), fix)
         return
     yield _repository(site)
     yield from _tasks(site)
@@ -94,10 +91,12 @@ def _evaluators() -> Iterator[MachineCheck]:
         yield MachineCheck("evaluators", "ok", f"all tools of flyball dispatch are there: {', '.join(TOOLS)}")
     for fix, names in by_fix.items():
         yield MachineCheck("evaluators", "warn", f"flyball dispatch lacks {', '.join(names)}", fix)
-    yield from (
-        MachineCheck("evaluator", "warn", f"{name}: {why}", "uninstall or repair that package")
-        for name, why in offered().unusable.items()
-    )
+    yield from _unusable("evaluator", offered().unusable)
+
+
+def _unusable(what: str, found: Mapping[str, str]) -> Iterator[MachineCheck]:
+    for name, why in found.items():
+        yield MachineCheck(what, "warn", f"{name}: {why}", "uninstall or repair that package")
 
 
 def _git() -> MachineCheck:
@@ -148,19 +147,13 @@ def _repository(site: Site) -> MachineCheck:
     if repository.damage:
         return MachineCheck("repository", "fail", f"{repository.root} is damaged: {repository.damage}", "git fsck")
     if repository.unborn:
-        return MachineCheck(
-            "repository",
-            "fail",
-            f"{repository.root} has no commit",
-            'git add -A && git commit --allow-empty -m "Start"',
-        )
+        fix = 'git add -A && git commit --allow-empty -m "Start"'
+        return MachineCheck("repository", "fail", f"{repository.root} has no commit", fix)
     if repository.in_progress:
+        says = f"a {repository.in_progress} is in progress in {repository.root}"
         fix = f"finish it, or do not use --in-place: git {repository.in_progress} --abort"
-        return MachineCheck(
-            "repository", "warn", f"a {repository.in_progress} is in progress in {repository.root}", fix
-        )
-    place = repository.branch or "a detached HEAD"
-    return MachineCheck("repository", "ok", f"{repository.root} on {place}")
+        return MachineCheck("repository", "warn", says, fix)
+    return MachineCheck("repository", "ok", f"{repository.root} on {repository.branch or 'a detached HEAD'}")
 
 
 def _tasks(site: Site) -> Iterator[MachineCheck]:
@@ -175,22 +168,20 @@ def _tasks(site: Site) -> Iterator[MachineCheck]:
             yield MachineCheck("journal", "fail", f"{record.id}: {error}", f"keep a copy of {site.home.journal}")
             continue
         if state.stopped is None and state.session_began_at is not None and controller_of(site, record.id) is None:
-            yield MachineCheck(
-                "task", "warn", f"{record.id} was ended in {state.main.stage}", f"flyball resume {record.id}"
-            )
+            says = f"{record.id} was ended in {state.main.stage}"
+            yield MachineCheck("task", "warn", says, f"flyball resume {record.id}")
         if state.now > system_clock.now() + AHEAD:
-            yield MachineCheck(
-                "clock",
-                "warn",
-                f"{record.id} has facts from {state.now:%Y-%m-%d %H:%M} UTC, which is in the future",
-                "set the machine's clock",
-            )
+            says = f"{record.id} has facts from {state.now:%Y-%m-%d %H:%M} UTC, which is in the future"
+            yield MachineCheck("clock", "warn", says, "set the machine's clock")
     forgotten = sorted(rendered_tasks(site.repository.root) - {record.id for record in records})
     if forgotten:
-        yield _forgotten(site, forgotten)
+        # Tasks were worked on here that the journal does not know: it was removed, or another one is looked at.
+        says = f"{site.home.journal} does not know {', '.join(forgotten[:3])}, of which {LOOP}/ tells"
+        put_back = "set FLYBALL_HOME to the folder the tasks were opened with, or put the journal back"
+        yield MachineCheck("journal", "warn", says, f"{put_back}; else remove {LOOP}/{forgotten[0]}")
     elif not damaged:
         yield MachineCheck("journal", "ok", f"{site.home.journal}, {plural(len(records), 'task')}")
-    yield from _locks(site)
+    yield _locks(site)
     if not damaged:
         yield _space(site)
 
@@ -200,36 +191,19 @@ def _space(site: Site) -> MachineCheck:
     taken = {record.id: space(site, site.state(record.id).task) for record in site.journal.tasks()}
     free = sum(taken[task] for task in finished_tasks(site))
     told = f"checkouts, gate folders and environments of tasks use {size(sum(taken.values()))}"
-    return MachineCheck(
-        "space", "ok", f"{told}; finished tasks use {size(free)} of it" + (": flyball clean --finished" if free else "")
-    )
+    command = ": flyball clean --finished" if free else ""
+    return MachineCheck("space", "ok", f"{told}; finished tasks use {size(free)} of it{command}")
 
 
-def _forgotten(site: Site, tasks: list[str]) -> MachineCheck:
-    """Tasks were worked on here that the journal does not know: it was removed, or another one is looked at."""
-    says = f"{site.home.journal} does not know {', '.join(tasks[:3])}, of which {LOOP}/ tells"
-    fix = f"set FLYBALL_HOME to the folder the tasks were opened with, or put the journal back; else remove {LOOP}/{tasks[0]}"
-    return MachineCheck("journal", "warn", says, fix)
-
-
-def _locks(site: Site) -> Iterator[MachineCheck]:
+def _locks(site: Site) -> MachineCheck:
     stale = []
     for path in sorted((*site.home.locks.glob("*.lock"), *site.home.shared_locks.glob("*.lock"))):
-        holder = _named(path)
-        if holder is not None and not holder.is_alive():
-            stale.append(f"{path.name} (process {holder.pid}, gone)")
-    if stale:
-        says = f"left by killed controllers, and harmless: {', '.join(stale[:3])}"
-        yield MachineCheck("locks", "ok", says)
-    else:
-        yield MachineCheck("locks", "ok", "none is left over")
-
-
-def _named(path: Path) -> Holder | None:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Holder)
-    except (OSError, msgspec.MsgspecError):
-        return None
+        with suppress(OSError, msgspec.MsgspecError):
+            holder = msgspec.json.decode(path.read_bytes(), type=Holder)
+            if not holder.is_alive():
+                stale.append(f"{path.name} (process {holder.pid}, gone)")
+    says = f"left by killed controllers, and harmless: {', '.join(stale[:3])}" if stale else "none is left over"
+    return MachineCheck("locks", "ok", says)
 
 
 def _loop_folder(site: Site) -> MachineCheck:
@@ -268,38 +242,38 @@ def _commands(root: Path, file: FileConfig | None) -> Iterator[MachineCheck]:
     for what, command in {"setup": top.setup, **gates, "lint": top.lint}.items():
         if command:
             missing = missing_programs(command, root, environment(), "" if what == "setup" else top.setup or "")
-            yield _started(what, command, missing)
+            yield _startable(what, ", ".join(programs_of(command)) or "the shell", missing)
 
 
-def _started(what: str, command: str, missing: tuple[str, ...]) -> MachineCheck:
+def _startable(what: str, programs: str, missing: Sequence[str]) -> MachineCheck:
     if missing:
-        word = missing[0]
-        fix = f"install {word}, or name another program in flyball.toml"
+        fix = f"install {missing[0]}, or name another program in flyball.toml"
         return MachineCheck(what, "fail", f"{', '.join(missing)} is not installed", fix)
-    return MachineCheck(what, "ok", f"{', '.join(programs_of(command)) or 'the shell'} can be started")
+    return MachineCheck(what, "ok", f"{programs} can be started")
 
 
 def _agents(file: FileConfig | None) -> Iterator[MachineCheck]:
     """The agents that are configured; without one, what would be there to work."""
     named = sorted(_known_agents(file)) if file else []
-    programs = {name: table.command[0] for name, table in file.agents.items() if table.command} if file else {}
-    for name, program in programs.items():
-        yield _program(f"agent {name}", program)
+    for name, table in file.agents.items() if file else ():
+        if table.command:
+            program = table.command[0]
+            in_tree = "/" in program and not program.startswith("/")
+            missing = () if in_tree or shutil.which(program) is not None else (program,)
+            yield _startable(f"agent {name}", program, missing)
     for name in named:
-        yield _agent(listed(DIALECTS[name], environment()))
+        yield _agent(roster_entry(DIALECTS[name], environment()))
     if named or (file and file.agents):
         return
-    found = [
-        agent.name for agent in roster(environment(), versions=False) if agent.path and agent.logged_in is not False
-    ]
+    there = roster(environment(), versions=False)
+    found = [agent.name for agent in there if agent.path and agent.logged_in is not False]
     if found:
         fix = f'name it: agent = "{found[0]}" in flyball.toml, or: flyball run "…" --agent {found[0]}'
         yield MachineCheck("agent", "fail", f"none is configured; {', '.join(found)} could work here", fix)
     else:
         fix = 'flyball agents shows how to get one; any other program works too: flyball run "…" --agent-command "PROGRAM"'
-        yield MachineCheck(
-            "agent", "fail", "none is configured, and none that flyball knows is installed and logged in", fix
-        )
+        says = "none is configured, and none that flyball knows is installed and logged in"
+        yield MachineCheck("agent", "fail", says, fix)
 
 
 def _known_agents(file: FileConfig) -> set[str]:
@@ -317,14 +291,5 @@ def _agent(found: Listed) -> MachineCheck:
         return MachineCheck(what, "fail", f"{found.program} is not installed", found.fix)
     if found.logged_in is False:
         return MachineCheck(what, "fail", "not logged in", found.fix)
-    return MachineCheck(
-        what, "ok", "installed and logged in" if found.logged_in else "installed; its login cannot be told"
-    )
-
-
-def _program(what: str, word: str) -> MachineCheck:
-    if ("/" in word and not word.startswith("/")) or shutil.which(word) is not None:
-        return MachineCheck(what, "ok", f"{word} can be started")
-    return MachineCheck(
-        what, "fail", f"{word} is not installed", f"install {word}, or name another program in flyball.toml"
-    )
+    says = "installed and logged in" if found.logged_in else "installed; its login cannot be told"
+    return MachineCheck(what, "ok", says)

@@ -21,7 +21,7 @@ from flyball.core.evaluation.findings import EvaluatorResult
 from flyball.core.evaluation.judging import JudgeSeat, TrackMatter, judged_passes, skipped_seat
 from flyball.core.evaluation.plan_page import PlanPage, read_plan
 from flyball.core.evaluation.verdict import TrackEvaluation, aggregate, weigh_evaluator
-from flyball.core.model.task import Commit, Settings, TaskId
+from flyball.core.model.task import Commit, Settings
 from flyball.core.text.quantities import first_few, plural
 from flyball.documents.track_folder import Track, read_track, update_metadata, write_page
 from flyball.measures.evaluators.offered import offered
@@ -32,13 +32,9 @@ from flyball.wiring.run.agents import hiding_logins
 from flyball.wiring.run.confining import confinement
 from flyball.wiring.run.track_measuring import EMPTY, TrackMeasuring, TrackSpan
 from flyball.wiring.site import Site
-from flyball.wiring.tools.judges import JudgesBench, ask_judges, require_agent
+from flyball.wiring.tools.judges import NAME, JudgesBench, ask_judges, require_agent
 from flyball.workspace.sandbox import Unavailable, available
 from flyball.workspace.workspace import GitWorkspace
-
-NAME = TaskId("000-dispatch")
-TOOLS = "tools"
-"""What tools keep from one evaluation to the next, in the repository's own folder."""
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -79,7 +75,9 @@ def evaluate_track(
         evaluating.refuse_without_agent()
         update_metadata(folder, lambda _: checkpoints.at_start(_now()), tell=tell)
         evaluation = evaluating.evaluate(measured_only=False)
-        _keep_shots(evaluating.shots, folder)
+        shutil.rmtree(folder / SHOTS, ignore_errors=True)
+        if evaluating.shots.is_dir():
+            shutil.copytree(evaluating.shots, folder / SHOTS)
         write_page(folder, PAGE, evaluation_report(evaluation, system_clock.now()))
         update_metadata(folder, lambda metadata: checkpoints.at_end(evaluation, metadata, _now()), tell=tell)
         return evaluation
@@ -87,12 +85,6 @@ def evaluate_track(
 
 def _now() -> str:
     return f"{system_clock.now():%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _keep_shots(shots: Path, folder: Path) -> None:
-    shutil.rmtree(folder / SHOTS, ignore_errors=True)
-    if shots.is_dir():
-        shutil.copytree(shots, folder / SHOTS)
 
 
 class _Evaluating:
@@ -115,16 +107,15 @@ class _Evaluating:
         self._notes: tuple[str, ...] = ()
         confine = confinement(site, self._settings, self._workspace, environment)
         self._measuring = TrackMeasuring(
-            site.repository.root,
+            site,
             self._workspace,
             hiding_logins(confine, environment),
             self._settings,
             file,
-            folder=folder,
-            cache=site.home.folder / TOOLS,
-            environment=environment,
-            stop=self._stop,
-            notify=notify,
+            folder,
+            environment,
+            self._stop,
+            notify,
         )
         self.shots = self._measuring.shots
 
@@ -141,8 +132,8 @@ class _Evaluating:
         base, note = self._base(read_plan(track.plan) if track.plan is not None else None)
         span = self._measuring.span(base, Commit(self._site.repository.require_commit()), note)
         measured = self._measuring.measure(track, self._choice.chosen, span)
-        results = self._judged(measured.answers, span, measured_only=measured_only)
-        notes = (*self._choice.notes, *self._notes, *((span.note,) if span.note else ()), *self._uncommitted())
+        results = self._results(measured.answers, span, measured_only=measured_only)
+        notes = (*self._choice.notes, *self._notes, *((span.note,) if span.note else ()), *self._uncommitted_note())
         return aggregate(
             track.folder,
             results,
@@ -168,7 +159,7 @@ class _Evaluating:
             "neither the metadata nor the plan names a commit that exists, so the whole tree counts as the track's work",
         )
 
-    def _judged(
+    def _results(
         self, answers: Mapping[str, Answered], span: TrackSpan, *, measured_only: bool
     ) -> list[EvaluatorResult]:
         track = self._choice.track
@@ -193,7 +184,7 @@ class _Evaluating:
             for each in self._choice.chosen
         ]
 
-    def _uncommitted(self) -> tuple[str, ...]:
+    def _uncommitted_note(self) -> tuple[str, ...]:
         """What a person might believe was evaluated: the track's own documents are read as they stand, all else as it was committed."""
         root, track = self._site.repository.root.resolve(), self._choice.track
         if not track.path.is_relative_to(root):
@@ -209,11 +200,11 @@ def _settings(file: FileConfig | None) -> Settings:
     top = file.top if file else schema.TopLevel()
     options = file.gate_options if file else schema.GateOptions()
     wanted = top.sandbox or "auto"
-    usable = not isinstance(available(), Unavailable)
+    unconfined = wanted == "none" or (wanted == "auto" and isinstance(available(), Unavailable))
     defaults = Settings()
     return Settings(
         setup=top.setup or "",
         environment_folders=defaults.environment_folders if options.environment is None else options.environment,
-        sandbox="none" if wanted == "none" or (wanted == "auto" and not usable) else "bwrap",
+        sandbox="none" if unconfined else "bwrap",
         network=defaults.network if top.network is None else top.network,
     )

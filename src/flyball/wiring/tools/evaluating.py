@@ -16,8 +16,7 @@ from flyball.core.workflows.backlog.values import Situation
 from flyball.documents.errors import EvaluationInputInvalid
 from flyball.documents.work_folder import WorkFolder, find_root
 from flyball.ports import Clock
-from flyball.wiring.tools.evaluate_settings import evaluate_settings
-from flyball.wiring.tools.evaluation import EvaluationAnswer, Given, weigh
+from flyball.wiring.tools.evaluation import EvaluationAnswer, Given, evaluate_backlog, evaluate_settings
 
 MAX_INPUT = 256 * 1024 * 1024
 _PATH = re.compile(r"\$[.\[][\w.\[\]]*")
@@ -29,10 +28,10 @@ def evaluate_folder(root: Path | None, given: Given, clock: Clock, *, write: boo
     where = root or find_root(Path.cwd())
     settings = evaluate_settings(where)
     folder = WorkFolder(where, settings.ignore)
-    evaluated = weigh(folder, given, validations, settings.validators)
+    evaluated = evaluate_backlog(folder, given, validations, settings.validators)
     if write:
-        session, evaluation = evaluated.situation.session, evaluated.evaluation
-        folder.record(session, evaluation, at=f"{clock.now():%Y-%m-%dT%H:%M:%SZ}")
+        at = f"{clock.now():%Y-%m-%dT%H:%M:%SZ}"
+        folder.record(evaluated.situation.session, evaluated.evaluation, at=at)
     return evaluated
 
 

@@ -1,20 +1,21 @@
-"""What the evaluator says of a `.work/` folder as it stands: read and decided, nothing written.
+"""What the evaluator says of a `.work/` folder as it stands, and by which settings: read and decided, nothing written.
 
 The Stop hook waits for this, so it imports no more than reading and deciding need.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from flyball.core.claims.reviews import VALIDATORS, Validation
+from flyball.core.claims.reviews import VALIDATORS, EvaluateSettings, Validation
 from flyball.core.workflows.backlog.evaluator import evaluate
 from flyball.core.workflows.backlog.selection import is_called
 from flyball.core.workflows.backlog.session_state import count_failures, reset
-from flyball.core.workflows.backlog.values import Backlog, Build, Evaluation, Gates, Session, Situation
+from flyball.core.workflows.backlog.values import Build, Evaluation, Gates, Situation
 from flyball.documents.work_folder import WorkFolder
 
 if TYPE_CHECKING:
@@ -43,19 +44,27 @@ class EvaluationAnswer(msgspec.Struct, frozen=True):
     evaluation: Evaluation
 
 
-def weigh(
+def evaluate_backlog(
     folder: WorkFolder, given: Given, validations: tuple[Validation, ...] = (), validators: tuple[str, ...] = VALIDATORS
 ) -> EvaluationAnswer:
     """Evaluate a backlog together with what was typed and what validators said; `validators` must all have said something."""
     read = folder.read()
-    session = count_failures(read.state, _session(read.state.session, given), validations)
-    session = reset(session) if given.reset else session
+    known = read.state.session
+    limit = known.max_cycles if given.max_cycles is None else given.max_cycles
+    typed = msgspec.structs.replace(known, focus=given.focus or known.focus, max_cycles=limit)
+    session = count_failures(read.state, typed, validations)
+    warnings = list(read.warnings)
+    if given.focus and not any(is_called(issue, given.focus) for issue in read.backlog.issues):
+        warnings.append(f"the focus {given.focus} is in no issue file")
+    lacking = [kind for kind in VALIDATORS if kind not in validators]
+    if lacking:
+        warnings.append(f"evaluate.validators does not require: {', '.join(lacking)}")
     situation = Situation(
         backlog=read.backlog,
         validations=validations,
-        session=session,
+        session=reset(session) if given.reset else session,
         errors=given.errors,
-        warnings=(*read.warnings, *_unknown_focus(read.backlog, given.focus), *_not_required(validators)),
+        warnings=tuple(warnings),
         unrecoverable=given.unrecoverable,
         build=given.build,
         gates=given.gates,
@@ -65,17 +74,34 @@ def weigh(
     return EvaluationAnswer(situation, evaluate(situation))
 
 
-def _session(session: Session, given: Given) -> Session:
-    limit = session.max_cycles if given.max_cycles is None else given.max_cycles
-    return msgspec.structs.replace(session, focus=given.focus or session.focus, max_cycles=limit)
+def evaluate_settings(root: str | os.PathLike[str]) -> EvaluateSettings:
+    """`[evaluate]` of the nearest configuration from `root` up to its repository.
+
+    It runs nothing, so it is taken without trust, and every answer says what it leaves out. The Stop hook asks too: where no
+    file can hold settings, nothing is imported that reads one.
+    """
+    folder = os.path.realpath(root)
+    while True:
+        if _may_hold_settings(folder):
+            from pathlib import Path  # noqa: PLC0415 - see above
+
+            from flyball.config import file as config_file  # noqa: PLC0415 - see above
+
+            known = config_file.read(Path(folder))
+            if known is not None:
+                return EvaluateSettings(**known.evaluate)
+        above = os.path.dirname(folder)
+        if above == folder or os.path.exists(os.path.join(folder, ".git")):
+            return EvaluateSettings()
+        folder = above
 
 
-def _not_required(validators: tuple[str, ...]) -> tuple[str, ...]:
-    lacking = [kind for kind in VALIDATORS if kind not in validators]
-    return (f"evaluate.validators does not require: {', '.join(lacking)}",) if lacking else ()
-
-
-def _unknown_focus(backlog: Backlog, focus: str) -> tuple[str, ...]:
-    if not focus or any(is_called(issue, focus) for issue in backlog.issues):
-        return ()
-    return (f"the focus {focus} is in no issue file",)
+def _may_hold_settings(folder: str) -> bool:
+    """Whether there is a file of flyball's own, or one of the whole project that may have settings of flyball among others."""
+    if os.path.exists(os.path.join(folder, "flyball.toml")):
+        return True
+    try:
+        with open(os.path.join(folder, "pyproject.toml"), "rb") as shared:
+            return b"flyball" in shared.read()
+    except OSError:
+        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -21,11 +22,11 @@ from flyball.core.text.scrubbing import one_line
 from flyball.ports import Notify, Refusal, Stop
 from flyball.wiring.run.agents import agents_of
 from flyball.wiring.run.confining import confinement
+from flyball.wiring.run.track_measuring import committed_lines
 from flyball.wiring.site import Site
 from flyball.workspace.workspace import GitWorkspace
 
 NAME = TaskId("000-dispatch")
-WORKFLOW = "dispatch"
 
 
 class JudgeMissing(Refusal):
@@ -61,7 +62,7 @@ def ask_judges(
         return {}, ()
     cast = require_agent(file)
     player, note = _judge(cast)
-    task = Task(NAME, WORKFLOW, "", bench.settings, system_clock.now(), cast.agents)
+    task = Task(NAME, "dispatch", "", bench.settings, system_clock.now(), cast.agents)
     agents = agents_of(
         task,
         confine=confinement(bench.site, bench.settings, bench.workspace, bench.environment),
@@ -97,13 +98,11 @@ def _judge(cast: Cast) -> tuple[Player, str]:
     author = Author("executor", working.agent, working.model, working.model)
     others, own = in_order(reviewers(working, cast.agents), (author,), cast.agents)
     player = (others + own)[0]
-    apart = independence(player, (author,), cast.agents)
     said = {"other": "another model than the executor's", "unknown": "perhaps the executor's model"}
-    return (
-        player,
-        f"judged by {player.agent} {player.model}".strip()
-        + f": {said.get(apart, 'the same model as the executor, for there is no other')}",
+    whose = said.get(
+        independence(player, (author,), cast.agents), "the same model as the executor, for there is no other"
     )
+    return player, f"{f'judged by {player.agent} {player.model}'.strip()}: {whose}"
 
 
 def _request(seat: JudgeSeat, player: Player, number: int, commit: Commit) -> RunAgent:
@@ -125,11 +124,5 @@ def _request(seat: JudgeSeat, player: Player, number: int, commit: Commit) -> Ru
 def _answer(seat: JudgeSeat, turn: TurnEnded, bench: JudgesBench) -> tuple[PassResult, ...]:
     if turn.kind != "ok":
         return failed_seat(seat, f"turn ended as {turn.kind}: {one_line(turn.detail)[:200]}")
-
-    def lines(path: str) -> list[str] | None:
-        """Of the commit, not of the copy, which a judge may have written into."""
-        raw = bench.workspace.read_file(bench.commit, path)
-        return None if raw is None else raw.decode("utf-8", "replace").split("\n")
-
-    read = read_answer(seat, turn.final_message, lines)
+    read = read_answer(seat, turn.final_message, partial(committed_lines, bench.workspace, bench.commit))
     return failed_seat(seat, f"turn did not help: {read}") if isinstance(read, str) else read

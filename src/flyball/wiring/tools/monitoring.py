@@ -85,9 +85,9 @@ class Loops(msgspec.Struct, frozen=True):
         thresholds = thresholds_in(self.root)
         seen = of_batch(result, 1)
         if not seen.reviewed:
-            known = self._known(name)
+            known = self._known_facts(name)
             return MonitorAnswer(follow(history_of(known), seen, thresholds)[1], next_iteration(known) - 1)
-        if not self._known(name):
+        if not self._known_facts(name):
             self._foreign_history(name)
         self.home.prepare()
         self.folder.mkdir(mode=0o700, exist_ok=True)
@@ -105,10 +105,12 @@ class Loops(msgspec.Struct, frozen=True):
                 result = msgspec.structs.replace(result, restored=True)
             seen = of_batch(result, next_iteration(told))
             _, verdict = follow(history_of(told), seen, thresholds)
-            fact = BatchJudged(_stored(result), seen, verdict)
+            failed = tuple(Failure(one.id, one.error[:STORED_ERROR]) for one in result.failed)
+            fact = BatchJudged(msgspec.structs.replace(result, failed=failed), seen, verdict)
             journal.append(record.id, [*read, fact], epoch=lease.epoch, at=system_clock.now())
-            notes = (*map(_sentence, read), *self._rendered(name, record.id, batch_page([*told, fact])))
-        return MonitorAnswer(verdict, seen.iteration, notes)
+            notes = [_sentence(each) for each in read]
+            notes += self._render_page(name, record.id, batch_page([*told, fact]))
+        return MonitorAnswer(verdict, seen.iteration, tuple(notes))
 
     def _foreign_history(self, name: str) -> tuple[HistoryImported, ...]:
         """The history in a page that flyball did not write, read once, before the first batch (M34)."""
@@ -128,7 +130,7 @@ class Loops(msgspec.Struct, frozen=True):
             ) from error
         return (HistoryImported(page, hashlib.sha256(raw).hexdigest(), rows),) if rows else ()
 
-    def _rendered(self, name: str, record: TaskId, page: str) -> tuple[str, ...]:
+    def _render_page(self, name: str, record: TaskId, page: str) -> tuple[str, ...]:
         """The page put in place; where it cannot be, the verdict stands all the same and the next batch tries again."""
         memory = self.folder / "rendered" / f"{record}-{_digest(self.root)}.json"
         try:
@@ -155,7 +157,7 @@ class Loops(msgspec.Struct, frozen=True):
     def _journal(self) -> Path:
         return self.folder / "journal.sqlite"
 
-    def _known(self, name: str) -> list[BatchJudged | HistoryImported]:
+    def _known_facts(self, name: str) -> list[BatchJudged | HistoryImported]:
         """What the journal has of the loop; a journal that is not there is not made."""
         if not self._journal.exists():
             return []
@@ -196,11 +198,6 @@ def _facts(journal: SqliteJournal, loop: TaskId) -> list[BatchJudged | HistoryIm
 def _sentence(read: HistoryImported) -> str:
     iterations = sum(row.observation is not None for row in read.rows)
     return f"the history so far was read from {read.path}: {plural(iterations, 'iteration')}"
-
-
-def _stored(result: BatchResult) -> BatchResult:
-    failed = tuple(Failure(one.id, one.error[:STORED_ERROR]) for one in result.failed)
-    return msgspec.structs.replace(result, failed=failed)
 
 
 def _digest(root: Path) -> str:

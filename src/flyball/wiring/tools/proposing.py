@@ -1,25 +1,38 @@
-"""What `init` would write for a repository, found from the files its HEAD holds."""
+"""What `init` would write for a repository: found from the files its HEAD holds, its gates tried once, and nothing left behind."""
 
 from __future__ import annotations
 
 import shutil
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
+from flyball import process
 from flyball.agents.dialects.table import DIALECTS
+from flyball.clock import system_clock
 from flyball.config import file as config_file
 from flyball.config.detect import Proposal, detect
 from flyball.config.home import environment
-from flyball.core.model.task import Gate, Settings
+from flyball.core.model.effects import Measure
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.task import Commit, EffectId, Gate, Settings, TaskId
 from flyball.documents.work_source import ProjectFacts
+from flyball.journal.blobs import FileBlobs
+from flyball.measures.measurer import TreeMeasurer
+from flyball.ports import Notify
+from flyball.wiring.run.agents import hiding_logins
+from flyball.wiring.run.confining import confinement
+from flyball.wiring.run.scm_version import with_version
 from flyball.wiring.site import Site
 from flyball.workspace.git import records
 from flyball.workspace.sandbox import Unavailable, available
+from flyball.workspace.workspace import GitWorkspace
 
 _LARGEST = 1024 * 1024
 _OUTSIDE_GIT = (".venv/bin/python",)
 
 
-def proposed(site: Site) -> Proposal:
+def propose(site: Site) -> Proposal:
     """Settings that fit the files of HEAD."""
     head = site.repository.require_commit()
     root = site.repository.root
@@ -45,14 +58,39 @@ def login_wanted(proposal: Proposal) -> str:
 
 def trial_settings(proposal: Proposal) -> Settings:
     """As much of a task's settings as its gates and QA's tools need."""
-    confined = not isinstance(available(), Unavailable)
     return Settings(
         gates=tuple(Gate(line.key, line.value) for line in proposal.gates),
         setup=proposal.setup.value if proposal.setup else "",
         lint=proposal.lint.value if proposal.lint else "",
         environment_folders=proposal.environment or Settings().environment_folders,
-        sandbox="bwrap" if confined else "none",
+        sandbox="none" if isinstance(available(), Unavailable) else "bwrap",
     )
+
+
+def try_gates(site: Site, settings: Settings, *, environment: Mapping[str, str], notify: Notify) -> Measurement:
+    """What the gates say of the untouched tree, after the setup command where there is one."""
+    head = Commit(site.repository.require_commit())
+    with tempfile.TemporaryDirectory(prefix="trial-", dir=site.home.folder, ignore_cleanup_errors=True) as made:
+        folder = Path(made)
+        workspace = GitWorkspace(site.repository, folder, TaskId("000-trial"))
+        measurer = TreeMeasurer(
+            directory=folder / "gate",
+            repository=site.repository.root,
+            confine=hiding_logins(confinement(site, settings, workspace, environment), environment),
+            blobs=FileBlobs(folder / "blobs"),
+            environment=with_version(environment, site.repository, head),
+            nonce=system_clock.nonce,
+        )
+        return measurer.measure(
+            Measure(
+                EffectId("measure/baseline"), kind="baseline", candidate=head, base=head, accepted=head, checks=True
+            ),
+            settings=settings,
+            workspace=workspace,
+            folder=folder / "logs",
+            stop=process.StopFlag(),
+            notify=notify,
+        )
 
 
 def project_facts(site: Site) -> ProjectFacts:
@@ -61,7 +99,7 @@ def project_facts(site: Site) -> ProjectFacts:
     head = site.repository.require_commit()
     folders = records(site.repository.git().out("ls-tree", "-d", "-z", "--name-only", "--full-tree", head))
     file = config_file.read(root)
-    gates = [t.command for t in file.gates.values()] if file else [line.value for line in proposed(site).gates]
+    gates = [t.command for t in file.gates.values()] if file else [line.value for line in propose(site).gates]
     return ProjectFacts(root.name, tuple(gates), tuple(name for name in folders if not name.startswith(".")))
 
 

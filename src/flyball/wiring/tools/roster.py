@@ -33,10 +33,10 @@ class Listed(msgspec.Struct, frozen=True):
 def roster(environment: Mapping[str, str], *, versions: bool = True) -> tuple[Listed, ...]:
     """Every agent flyball knows; programs are asked for their version side by side, since some take seconds."""
     with ThreadPoolExecutor(max_workers=4) as pool:
-        return tuple(pool.map(lambda dialect: listed(dialect, environment, version=versions), DIALECTS.values()))
+        return tuple(pool.map(lambda dialect: roster_entry(dialect, environment, version=versions), DIALECTS.values()))
 
 
-def listed(dialect: Dialect, environment: Mapping[str, str], *, version: bool = False) -> Listed:
+def roster_entry(dialect: Dialect, environment: Mapping[str, str], *, version: bool = False) -> Listed:
     """One of them."""
     path = shutil.which(dialect.program, path=environment.get("PATH", ""))
     if path is None:

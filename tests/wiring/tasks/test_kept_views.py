@@ -52,7 +52,7 @@ def add(site: Site, task: TaskId, story: Story, first: int) -> None:
 def test_what_was_kept_goes_on_exactly_as_if_all_had_been_read(ledger: Site) -> None:
     story = Story().start().iterate(failing=("a::b",)).iterate(signal=True)
     task = put(ledger, story)
-    ledger.dossier(task)
+    ledger.view(task)
     keep(ledger, task)
     kept = len(story.events)
     story.leave("GREEN").iterate(failing=("a::c",), restore_to="base0000")
@@ -60,13 +60,13 @@ def test_what_was_kept_goes_on_exactly_as_if_all_had_been_read(ledger: Site) -> 
     taken, read = anew(ledger), anew(ledger)
     assert load(taken, task) == kept
     assert load(taken, task) == 0, "it is read already"
-    quick, whole = taken.dossier(task), read.dossier(task)
+    quick, whole = taken.view(task), read.view(task)
     assert quick.state == whole.state
     for name in ("turns", "judgements", "checkpoints", "rows", "verified", "rollbacks"):
-        assert getattr(quick.chronicle, name) == getattr(whole.chronicle, name)
-    assert quick.chronicle.timeline.marks == whole.chronicle.timeline.marks
-    assert quick.chronicle.timeline.lanes == whole.chronicle.timeline.lanes
-    assert quick.chronicle.learnings == whole.chronicle.learnings
+        assert getattr(quick.history, name) == getattr(whole.history, name)
+    assert quick.history.timeline.marks == whole.history.timeline.marks
+    assert quick.history.timeline.lanes == whole.history.timeline.lanes
+    assert quick.history.learnings == whole.history.learnings
 
 
 def test_nothing_is_taken_from_other_code_another_journal_or_a_damaged_file(
@@ -75,7 +75,7 @@ def test_nothing_is_taken_from_other_code_another_journal_or_a_damaged_file(
     one, other = put(ledger, Story().start().iterate()), put(ledger, Story().start())
     path = ledger.home.task(one) / "view"
     assert load(anew(ledger), one) == 0
-    ledger.dossier(one)
+    ledger.view(one)
     keep(ledger, one)
     assert path.stat().st_mode & 0o077 == 0
     good = path.read_bytes()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.cli.support import prp_sessions
+from flyball.cli import ordering
 
 pytestmark = pytest.mark.req("C69")
 
@@ -36,31 +36,31 @@ def test_a_person_is_asked_whether_it_is_taken_up(
         questions.append(text)
         return word
 
-    monkeypatch.setattr(prp_sessions, "asked", reply)
-    found = prp_sessions.offered(document, document.parent, attended=True)
+    monkeypatch.setattr(ordering, "ask", reply)
+    found = ordering.offered_session(document, document.parent, attended=True)
     assert (found is not None) is taken
     assert questions == ["take it up at QA, new or abort? [take] "]
     assert "found session s-1 (paused) on PRP.md: QA, iteration 0" in capsys.readouterr().err
 
 
 def test_abort_opens_nothing(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prp_sessions, "asked", lambda _text: "abort")
+    monkeypatch.setattr(ordering, "ask", lambda _text: "abort")
     with pytest.raises(SystemExit) as ended:
-        prp_sessions.offered(document, document.parent, attended=True)
+        ordering.offered_session(document, document.parent, attended=True)
     assert ended.value.code == 0
 
 
 def test_a_session_on_another_document_concerns_nobody(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prp_sessions, "asked", lambda _text: pytest.fail("nobody is to be asked"))
-    assert prp_sessions.offered(document.with_name("other.md"), document.parent, attended=True) is None
-    assert prp_sessions.offered(None, document.parent, attended=True) is None
+    monkeypatch.setattr(ordering, "ask", lambda _text: pytest.fail("nobody is to be asked"))
+    assert ordering.offered_session(document.with_name("other.md"), document.parent, attended=True) is None
+    assert ordering.offered_session(None, document.parent, attended=True) is None
 
 
 def test_the_folder_may_lie_where_the_environment_says(
     document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (document.parent / ".prp-session").rename(tmp_path / "elsewhere")
-    monkeypatch.setattr(prp_sessions, "asked", lambda _text: "take")
-    assert prp_sessions.offered(document, document.parent, attended=True) is None
+    monkeypatch.setattr(ordering, "ask", lambda _text: "take")
+    assert ordering.offered_session(document, document.parent, attended=True) is None
     monkeypatch.setenv("PRP_SESSION_DIR", str(tmp_path / "elsewhere"))
-    assert prp_sessions.offered(document, document.parent, attended=True) is not None
+    assert ordering.offered_session(document, document.parent, attended=True) is not None

@@ -1,4 +1,4 @@
-"""One reading of a journal gives state and chronicle, and nobody who has it reads the journal again."""
+"""One reading of a journal gives state and history, and nobody who has it reads the journal again."""
 
 from __future__ import annotations
 
@@ -40,39 +40,39 @@ def a_journal() -> list[Event]:
     return simulator.events
 
 
-def test_state_and_chronicle_come_from_one_reading():
+def test_state_and_history_come_from_one_reading():
     events = a_journal()
-    journal, dossier = Counted(events), TaskView()
-    assert dossier.look(journal, TASK)
+    journal, view = Counted(events), TaskView()
+    assert view.look(journal, TASK)
     assert journal.read_so_far == [event.seq for event in events]
-    assert dossier.state == fold(events)
-    assert report(dossier.state, dossier.chronicle) == report(dossier.state, TaskHistory(events))
+    assert view.state == fold(events)
+    assert report(view.state, view.history) == report(view.state, TaskHistory(events))
 
 
 @pytest.mark.parametrize("known", [1, 2, 17])
 def test_a_second_look_reads_only_what_was_added(known: int):
     events = a_journal()
-    journal, dossier = Counted(events[:known]), TaskView()
-    dossier.look(journal, TASK)
+    journal, view = Counted(events[:known]), TaskView()
+    view.look(journal, TASK)
     journal.events = events
-    dossier.look(journal, TASK)
+    view.look(journal, TASK)
     assert journal.read_so_far == [event.seq for event in events]
-    assert dossier.state == fold(events)
-    assert report(dossier.state, dossier.chronicle) == report(dossier.state, TaskHistory(events))
+    assert view.state == fold(events)
+    assert report(view.state, view.history) == report(view.state, TaskHistory(events))
 
 
 def test_what_is_heard_while_it_happens_is_not_read_again():
     events = a_journal()
-    journal, dossier = Counted(events[:5]), TaskView()
-    dossier.look(journal, TASK)
+    journal, view = Counted(events[:5]), TaskView()
+    view.look(journal, TASK)
     journal.events = events
     for event in events[5:]:
-        dossier.heard(event, evolve(dossier.state, event))
-    dossier.look(journal, TASK)
+        view.take_in(event, evolve(view.state, event))
+    view.look(journal, TASK)
     assert journal.read_so_far == [1, 2, 3, 4, 5]
-    assert dossier.state == fold(events)
-    assert len(dossier.chronicle.moves) == sum(isinstance(event.fact, Moved) for event in events)
+    assert view.state == fold(events)
+    assert len(view.history.moves) == sum(isinstance(event.fact, Moved) for event in events)
 
 
-def test_a_journal_without_events_has_no_dossier():
+def test_a_journal_without_events_has_no_view():
     assert not TaskView().look(Counted([]), TASK)
