@@ -11,10 +11,9 @@ import msgspec
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.dialects.endings import ProviderFailure, end_failed, end_well
-from flyball.agents.dialects.event_table import EventRow, EventTable, StreamSummary
-from flyball.agents.display.display import Shown
-from flyball.agents.display.tool_calls import call_line
-from flyball.agents.reading.loose_json import as_count, as_dict, as_money, sum_counts
+from flyball.agents.dialects.event_table import EventRow, EventTable, StreamSummary, count_usage, look_up
+from flyball.agents.display.display import Shown, call_line
+from flyball.agents.reading.loose_json import as_count, as_dict, as_money
 from flyball.core.extras import install_command
 from flyball.core.model.outcomes import TurnKind, Usage
 
@@ -60,7 +59,7 @@ _EVENTS = EventTable(
     rows={
         "session": EventRow(session="session"),
         "update agent_message_chunk": EventRow(
-            unless=lambda update: _MODE.fullmatch(str(as_dict(update.get("content")).get("text")).strip()),
+            unless=lambda update: _MODE.fullmatch(str(look_up(update, "content.text")).strip()),
             piece="content.text",
         ),
         "update tool_call": EventRow(call="title"),
@@ -68,7 +67,7 @@ _EVENTS = EventTable(
         "update tool_call_update completed": EventRow(result="content"),
         "update tool_call_update failed": EventRow(result="content", failed=lambda _: True),
         "update usage_update": EventRow(
-            notes={"usd": lambda update: as_money(as_dict(update.get("cost")).get("amount")) or None},
+            notes={"usd": lambda update: as_money(look_up(update, "cost.amount")) or None},
         ),
         "permission": EventRow(denied=_refused_line),
         "question": EventRow(question=lambda event: event, notice="text"),
@@ -116,9 +115,7 @@ class Acp(msgspec.Struct, frozen=True):
     def invoke(self, asked: TurnRequest) -> Invocation:
         # -P: a module in the workspace must not stand in for one of ours.
         argv = [sys.executable, "-P", "-m", "flyball.agents.acp_client"]
-        argv += ["--session", asked.session] if asked.session else []
-        argv += ["--model", asked.model] if asked.model else []
-        return Invocation(argv=(*argv, "--", *self.command, *asked.args))
+        return Invocation(argv=(*argv, *asked.options(session="--session"), "--", *self.command, *asked.args))
 
     def read(self, heard: ProgramOutput) -> TurnReading:
         summary = _EVENTS.read(heard.lines)
@@ -173,13 +170,11 @@ def _failure(error: Event, heard: ProgramOutput) -> HowEnded:
 
 def _usage(summary: StreamSummary) -> Usage | None:
     """Agents tell the turn's tokens in the protocol's field, or in one of their own, or not at all."""
-    result, usd = as_dict(summary.end), summary.notes.get("usd")
-    told = as_dict(result.get("usage"))
-    counts = as_dict(as_dict(as_dict(result.get("meta")).get("quota")).get("token_count"))
+    result = as_dict(summary.end)
+    read = ("inputTokens", "cachedReadTokens", "cachedWriteTokens")
+    told = count_usage(result.get("usage"), read=read, written=("outputTokens",))
+    own = count_usage(look_up(result, "meta.quota.token_count"))
     used = Usage(
-        sum_counts([told], "inputTokens", "cachedReadTokens", "cachedWriteTokens")
-        or sum_counts([counts], "input_tokens"),
-        sum_counts([told], "outputTokens") or sum_counts([counts], "output_tokens"),
-        usd,
+        told.input_tokens or own.input_tokens, told.output_tokens or own.output_tokens, summary.notes.get("usd")
     )
     return used if used != Usage() else None

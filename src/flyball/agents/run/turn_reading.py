@@ -41,10 +41,14 @@ def settle_turn(
 ) -> TurnEnded:
     """The turn's outcome; `slept` says why it was ended for sleeping, `before` is what its conversation had used already."""
     end, asked = ran.end, heard.asked
-    reading = _overruled(reading, heard, ran.said_at, slept=slept)
+    reading = _overrule(reading, heard, ran.said_at, slept=slept)
     message = reading.final_message[-MESSAGE_BYTES:]
     claim = claim_of(ran, message)
-    reading, claim = _with_question(_asking(reading, claim), claim)
+    reading = _asking(reading, claim)
+    if reading.question and not claim.questions:
+        # A question the program asked by its own means, unless its report asks one.
+        question = OpenQuestion(scrub(reading.question)[:DETAIL], tuple(map(scrub, reading.options)))
+        claim = msgspec.structs.replace(claim, questions=(question,))
     session = reading.session or (asked.session if end.ended_by != "missing" else "")
     usage = reading.usage
     if reading.cumulative and session == asked.session:
@@ -81,7 +85,7 @@ def _total(reading: TurnReading, before: Usage) -> Usage:
     return msgspec.structs.replace(before.plus(reading.usage), usd=known or None, estimated=before.estimated)
 
 
-def _overruled(reading: TurnReading, heard: ProgramOutput, said_at: datetime, *, slept: str) -> TurnReading:
+def _overrule(reading: TurnReading, heard: ProgramOutput, said_at: datetime, *, slept: str) -> TurnReading:
     end = heard.exit
     kind, detail = ending(end)
     if end.ended_by == "missing" or (end.ended_by == "stop" and not slept):
@@ -124,11 +128,3 @@ def _asking(reading: TurnReading, claim: Claim) -> TurnReading:
     if reading.kind == "ok" and claim.source == "none" and last.endswith("?"):
         return msgspec.structs.replace(reading, kind="question", detail="it ended with a question", question=last)
     return reading
-
-
-def _with_question(reading: TurnReading, claim: Claim) -> tuple[TurnReading, Claim]:
-    """A question the program asked by its own means, unless its report asks one."""
-    if not reading.question or claim.questions:
-        return reading, claim
-    asked = OpenQuestion(scrub(reading.question)[:DETAIL], tuple(scrub(option) for option in reading.options))
-    return reading, msgspec.structs.replace(claim, questions=(asked,))
