@@ -26,7 +26,7 @@ from flyball.documents.track_documents import TrackDocuments
 from flyball.documents.track_source import is_track_folder, read_track_source
 from flyball.documents.work_folder import WORK
 from flyball.documents.work_source import is_work_folder, read_work_source
-from flyball.measures.evaluators.offered import offered
+from flyball.measures.evaluators.offered import find_evaluators
 from flyball.ports import Refusal
 from flyball.projections.views.standing import finished
 from flyball.wiring.run.readiness import require_ready
@@ -140,7 +140,7 @@ def _track(root: Path, path: Path, configured: Configured) -> SourceDocument:
     """The track at a path, if it can be worked and every evaluator it asks for is there."""
     _refuse_in_place(configured, "A track", "documents")
     found = read_track_source(path, root)
-    TrackDocuments(root, offered().cards).read(ReadTrack(EffectId("read/now"), path=found.source.path))
+    TrackDocuments(root, find_evaluators().cards).read(ReadTrack(EffectId("read/now"), path=found.source.path))
     return found
 
 

@@ -21,7 +21,7 @@ from flyball.core.evaluation.choosing import choose
 from flyball.core.evaluation.findings import Changes, PassResult, evaluator_result
 from flyball.measures.evaluators.contract import Evaluator, EvaluatorAnswer
 from flyball.measures.evaluators.ground import TrackGround
-from flyball.measures.evaluators.program import answered
+from flyball.measures.evaluators.program import evaluate
 
 STATUSES = frozenset({"pass", "fail", "n/a", "skipped"})
 
@@ -74,7 +74,7 @@ class EvaluatorSuite:
             cache=self.cache,
         )
         monkeypatch.chdir(head)
-        return answered(evaluator, ground).passes
+        return evaluate(evaluator, ground).passes
 
     def test_its_card_names_it_and_its_passes(self, evaluator: Evaluator) -> None:
         card = evaluator.card

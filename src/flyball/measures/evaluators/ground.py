@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -87,10 +87,6 @@ class SourceTree:
         """Of those the product's own."""
         return tuple(path for path in self.of(*endings) if is_product(path))
 
-    def named(self, pattern: str) -> tuple[str, ...]:
-        wanted = re.compile(pattern)
-        return tuple(path for path in self.files if wanted.search(path))
-
     @cached_property
     def written(self) -> tuple[str, ...]:
         return tuple(path for path in self.files if not _LEFT_OUT.search(path) and not self._is_generated(path))
@@ -113,7 +109,7 @@ class SourceTree:
         return TrackDefect(rule, message, path, line, end_line, action, self.line(path, line).strip()[:400])
 
 
-Look = Callable[[SourceTree], Sequence[TrackDefect]]
+Look = Callable[[SourceTree], Iterable[TrackDefect]]
 
 
 class TrackTrees:
@@ -129,15 +125,15 @@ class TrackTrees:
     def changes(self) -> Changes:
         return self.ground.changes
 
-    def changed(self, *endings: str) -> tuple[str, ...]:
+    def changed_files(self, *endings: str) -> tuple[str, ...]:
         """Files with these endings that the track changed, as they are now."""
         return tuple(path for path in self.head.of(*endings) if path in self.changes.spans)
 
     def compare(self, name: str, look: Look) -> PassResult:
         """What one look finds in the track's tree, held against what it finds in the tree before; its failure is the pass's."""
         try:
-            found = look(self.head)
-            before = look(self.base) if found else ()
+            found = list(look(self.head))
+            before = list(look(self.base)) if found else []
         except ToolMissing as error:
             return PassResult(name, "fail", reason=str(error))
         except ToolFailed as error:

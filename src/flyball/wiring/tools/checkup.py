@@ -25,7 +25,7 @@ from flyball.core.workflows.registry import UNUSABLE, WorkflowMissing
 from flyball.documents.errors import DocumentError
 from flyball.documents.loop_folder import check_foreign, rendered_tasks
 from flyball.journal.records import Holder
-from flyball.measures.evaluators.offered import offered
+from flyball.measures.evaluators.offered import find_evaluators
 from flyball.measures.evaluators.toolbox import TOOLS, find_tool
 from flyball.ports import Refusal
 from flyball.projections.wording import size
@@ -96,7 +96,7 @@ def _evaluators() -> Iterator[MachineCheck]:
         yield MachineCheck("evaluators", "warn", f"flyball dispatch lacks {', '.join(names)}", fix)
     yield from (
         MachineCheck("evaluator", "warn", f"{name}: {why}", "uninstall or repair that package")
-        for name, why in offered().unusable.items()
+        for name, why in find_evaluators().unusable.items()
     )
 
 

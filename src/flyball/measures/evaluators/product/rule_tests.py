@@ -34,6 +34,8 @@ _RESULT = re.compile(
     r"(?:\bto(?:Be|Equal|StrictEqual)\(|[eE]qual\([^;\n]*?,|===?)\s*(-?\d[\d_]*(?:\.\d+)?)\s*[),;]?", re.MULTILINE
 )
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
 
 class RuleTest(msgspec.Struct, frozen=True):
     """A test: the words it is known by, the values its code uses, and why it proves nothing where that is so.
@@ -69,34 +71,17 @@ def _python_tests(text: str) -> Iterator[RuleTest]:
     except (SyntaxError, ValueError, RecursionError):
         return
     constants = {target.id: node.value for node in module.body if isinstance(node, ast.Assign) for target in node.targets if isinstance(target, ast.Name)}  # fmt: skip
-    helpers = {
-        node.name for node in ast.walk(module) if isinstance(node, _FUNCTION) and _can_fail(list(ast.walk(node)))
-    }
+    functions = [node for node in ast.walk(module) if isinstance(node, Function)]
+    helpers = {node.name for node in functions if _can_fail(list(ast.walk(node)))}
     everywhere = _off([constants["pytestmark"]] if "pytestmark" in constants else []) or _skips(module.body)
-    for node, above in _functions(module):
-        yield _python_test(node, constants, helpers, everywhere or _off(above))
-
-
-_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def _is_test(node: ast.AST) -> bool:
-    return isinstance(node, _FUNCTION) and node.name.startswith("test")
-
-
-def _functions(module: ast.Module) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, list[ast.expr]]]:
-    """Each test, with the decorators of the class around it."""
     for node in module.body:
-        inside = node.body if isinstance(node, ast.ClassDef) else [node]
-        above = node.decorator_list if isinstance(node, ast.ClassDef) else []
+        inside, above = (node.body, node.decorator_list) if isinstance(node, ast.ClassDef) else ([node], [])
         for each in inside:
-            if isinstance(each, _FUNCTION) and _is_test(each):
-                yield each, [*above, *each.decorator_list]
+            if isinstance(each, Function) and each.name.startswith("test"):
+                yield _python_test(each, constants, helpers, everywhere or _off([*above, *each.decorator_list]))
 
 
-def _python_test(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, constants: dict[str, ast.expr], helpers: set[str], off: str
-) -> RuleTest:
+def _python_test(node: Function, constants: dict[str, ast.expr], helpers: set[str], off: str) -> RuleTest:
     every = list(ast.walk(node))
     for name in {each.id for each in every if isinstance(each, ast.Name) and each.id in constants}:
         every += ast.walk(constants[name])
@@ -108,7 +93,7 @@ def _python_test(
         f"{node.name} {ast.get_docstring(node) or ''} {' '.join(ast.unparse(each) for each in node.decorator_list)}",
         frozenset(_numbers(values)),
         frozenset(float(len(value)) for value in values if isinstance(value, str)),
-        tuple(_expected(every)),
+        tuple(_expected_numbers(every)),
         uses,
         any(isinstance(each, ast.List | ast.Tuple) and not each.elts for each in every),
         idle,
@@ -123,9 +108,8 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _off(marks: Iterable[ast.expr]) -> str:
-    texts = [
-        ast.unparse(one) for each in marks for one in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each])
-    ]
+    every = (one for each in marks for one in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each]))
+    texts = [ast.unparse(one) for one in every]
     if any(_SKIP.search(text) for text in texts):
         return SKIPPED
     return EXPECTED if any(_XFAIL.search(text) for text in texts) else ""
@@ -143,7 +127,7 @@ def _can_fail(every: Sequence[ast.AST]) -> bool:
     return states or any(_CHECKS.search(name) for each in every for name in _names(each))
 
 
-def _expected(every: Iterable[ast.AST]) -> Iterator[float]:
+def _expected_numbers(every: Iterable[ast.AST]) -> Iterator[float]:
     for node in every:
         if isinstance(node, ast.Compare) and any(isinstance(op, ast.Eq | ast.Is) for op in node.ops):
             sides = [node.left, *node.comparators]
@@ -182,9 +166,5 @@ def _of_script(texts: Iterable[str]) -> Iterator[float]:
 
 
 def _script_idle(node: Any) -> str:
-    outer = node
-    while outer is not None:
-        if outer.kind() == "call_expression" and (_OFF.match(outer.text()) or _OFF_OPTION.match(outer.text())):
-            return SKIPPED
-        outer = outer.parent()
-    return ""
+    calls = [each.text() for each in (node, *node.ancestors()) if each.kind() == "call_expression"]
+    return SKIPPED if any(_OFF.match(text) or _OFF_OPTION.match(text) for text in calls) else ""
