@@ -59,16 +59,13 @@ _EVENTS = EventTable(
     rows={
         "session": EventRow(session="session"),
         "update agent_message_chunk": EventRow(
-            unless=lambda update: _MODE.fullmatch(str(look_up(update, "content.text")).strip()),
-            piece="content.text",
+            unless=lambda update: _MODE.fullmatch(str(look_up(update, "content.text")).strip()), piece="content.text"
         ),
         "update tool_call": EventRow(call="title"),
         "update tool_call_update": EventRow(step=True),
         "update tool_call_update completed": EventRow(result="content"),
         "update tool_call_update failed": EventRow(result="content", failed=lambda _: True),
-        "update usage_update": EventRow(
-            notes={"usd": lambda update: as_money(look_up(update, "cost.amount")) or None},
-        ),
+        "update usage_update": EventRow(notes={"usd": lambda update: as_money(look_up(update, "cost.amount")) or None}),
         "permission": EventRow(denied=_refused_line),
         "question": EventRow(question=lambda event: event, notice="text"),
         "result": EventRow(end=True),

@@ -51,8 +51,7 @@ def _list_changes(item: Event) -> str:
 
 
 _TOOL = EventRow(
-    call=lambda item: item.get("tool") or "web search",
-    inputs=lambda item: {**item, **as_dict(item.get("arguments"))},
+    call=lambda item: item.get("tool") or "web search", inputs=lambda item: {**item, **as_dict(item.get("arguments"))}
 )
 _EVENTS = EventTable(
     unpack=_unpack,
@@ -71,8 +70,7 @@ _EVENTS = EventTable(
             result="aggregated_output", failed=equals("status", "failed"), notes={"no_guard": _find_no_guard}
         ),
         "item.completed mcp_tool_call": EventRow(
-            result="error.message|result.content",
-            failed=equals("status", "failed"),
+            result="error.message|result.content", failed=equals("status", "failed")
         ),
     },
 )

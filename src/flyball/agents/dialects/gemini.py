@@ -47,10 +47,7 @@ EXIT_NO_LOGIN, EXIT_BAD_INPUT, EXIT_MAX_TURNS = 41, 42, 53
 _UNFINISHED: dict[int | None, Words] = {
     EXIT_NO_LOGIN: (("not_logged_in", _NO_LOGIN),),
     EXIT_BAD_INPUT: (
-        (
-            "context_full",
-            re.compile(r"Error resuming session|No previous sessions found|Invalid session identifier"),
-        ),
+        ("context_full", re.compile(r"Error resuming session|No previous sessions found|Invalid session identifier")),
     ),
 }
 """What it says on standard error when it cannot even begin."""
@@ -68,10 +65,7 @@ _EVENTS = EventTable(
         "message": EventRow(piece=lambda event: event.get("content") if event.get("role") == "assistant" else ""),
         "tool_use": EventRow(call="tool_name", call_id="tool_id", inputs="parameters"),
         "tool_result": EventRow(
-            result="error.message|output",
-            call_id="tool_id",
-            failed=equals("status", "error"),
-            refused=_is_refused,
+            result="error.message|output", call_id="tool_id", failed=equals("status", "error"), refused=_is_refused
         ),
         "error": EventRow(notice="message"),
         "result": EventRow(end=True),

@@ -72,11 +72,7 @@ def claim_of(ran: ProgramRun, message: str) -> Claim:
     """What a turn's report, or else its last message, claims."""
     turn = ran.turn
     claim = read_claim(
-        report_file=ran.report,
-        final_message=message,
-        nonce=turn.nonce,
-        prompt=turn.prompt,
-        echoed=Echo(turn.tree),
+        report_file=ran.report, final_message=message, nonce=turn.nonce, prompt=turn.prompt, echoed=Echo(turn.tree)
     )
     return msgspec.structs.replace(claim, problems=(ran.unreadable, *claim.problems)) if ran.unreadable else claim
 
