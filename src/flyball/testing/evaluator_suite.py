@@ -5,7 +5,7 @@
         def evaluator(self):
             return my_package.EVALUATOR
 
-`planted` may give files with something wrong in them; then the evaluator must find it, and call it older where it was there before.
+`planted_files` may give files with something wrong in them; then the evaluator must find it, and call it older where it was there before.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class EvaluatorSuite:
         raise NotImplementedError("give the suite your evaluator: override the fixture `evaluator`")
 
     @pytest.fixture
-    def planted(self) -> Mapping[str, str]:
+    def planted_files(self) -> Mapping[str, str]:
         """Files in which something is wrong; none where that cannot be shown in files."""
         return {}
 
@@ -62,14 +62,18 @@ class EvaluatorSuite:
             for name, text in laid_out.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text)
-        spans = {name: _added((before or {}).get(name, ""), text) for name, text in files.items()}
+        spans: dict[str, tuple[tuple[int, int], ...]] = {}
+        for name, text in files.items():
+            old = (before or {}).get(name, "")
+            if old != text:
+                spans[name] = ((old.count("\n") + 1, text.count("\n") + 1),)
         ground = TrackGround(
             evaluator.card.name,
             str(base),
             str(folder / "scratch"),
             tuple(files),
             tuple(before or {}),
-            Changes({name: span for name, span in spans.items() if span}),
+            Changes(spans),
             environment=dict(environment),
             cache=self.cache,
         )
@@ -107,13 +111,8 @@ class EvaluatorSuite:
     def test_files_nobody_can_read_are_no_crash(
         self, evaluator: Evaluator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, str]
     ) -> None:
-        odd = {
-            "broken.py": "def (:\n",
-            "broken.ts": "export {{{\n",
-            "empty.py": "",
-            "data.json": "{",
-            "notes.md": "# x\n",
-        }
+        broken = {"broken.py": "def (:\n", "broken.ts": "export {{{\n", "data.json": "{"}
+        odd = {**broken, "empty.py": "", "notes.md": "# x\n"}
         results = self.looked_at(evaluator, tmp_path, monkeypatch, files=odd, environment=environment)
         assert all(each.status in STATUSES for each in results)
 
@@ -128,11 +127,12 @@ class EvaluatorSuite:
     def test_what_is_planted_is_found_with_its_place_and_older_where_it_was_there_before(
         self,
         evaluator: Evaluator,
-        planted: Mapping[str, str],
+        planted_files: Mapping[str, str],
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
         environment: Mapping[str, str],
     ) -> None:
+        planted = planted_files
         if not planted:
             pytest.skip("this evaluator gives the suite nothing to plant")
         new = self.looked_at(evaluator, tmp_path / "new", monkeypatch, files=planted, environment=environment)
@@ -145,11 +145,6 @@ class EvaluatorSuite:
         )
         assert not [one for each in old for one in each.findings], "what was there before does not count"
         assert [one for each in old for one in each.older], "it is listed apart"
-
-
-def _added(before: str, text: str) -> tuple[tuple[int, int], ...]:
-    """The lines behind those that were there before."""
-    return () if before == text else ((before.count("\n") + 1, text.count("\n") + 1),)
 
 
 def _others(name: str) -> tuple[EvaluatorCard, ...]:

@@ -35,14 +35,7 @@ class WholeJournal(Journal, Protocol):
     """All that wiring asks of a journal; the engine needs only `ports.Journal` and `ports.Inbox`."""
 
     def open_task(
-        self,
-        slug: str,
-        *,
-        workflow: str,
-        title: str,
-        at: datetime,
-        highest_on_disk: int = 0,
-        opening: Opening = ...,
+        self, slug: str, *, workflow: str, title: str, at: datetime, highest_on_disk: int = 0, opening: Opening = ...
     ) -> TaskRecord: ...
     def tasks(self) -> Sequence[TaskRecord]: ...
     def post(self, task: TaskId, word: Spoken, *, text: str = "", question: str = "", at: datetime) -> int: ...

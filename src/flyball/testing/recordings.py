@@ -43,12 +43,7 @@ def replay(
     end = Exit(code, signal, "exit", 1.0, stdout_tail=printed[-TAIL:], stderr_tail=errors[-TAIL:])
     heard = ProgramOutput(
         asked=TurnRequest(
-            model="",
-            folder=Path("/turn/shared"),
-            tree=Path("/repo"),
-            nonce=NONCE,
-            session=session,
-            sandboxed=sandboxed,
+            model="", folder=Path("/turn/shared"), tree=Path("/repo"), nonce=NONCE, session=session, sandboxed=sandboxed
         ),
         lines=Events(stdout),
         exit=end,

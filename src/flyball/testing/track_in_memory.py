@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from flyball.core.evaluation.business import BusinessSync
-from flyball.core.evaluation.catalogue import BUILT_IN
+from flyball.core.evaluation.catalogue import BUILT_IN, Pass
 from flyball.core.evaluation.choosing import Chosen
 from flyball.core.evaluation.findings import PassResult, TrackDefect
 from flyball.core.model.effects import Effect
@@ -63,7 +61,7 @@ class TrackInMemory:
             case MeasureTrack():
                 return self.measured.pop(0) if self.measured else passing(self.chosen, sync=self.sync)
             case CheckAnswers():
-                return AnswersChecked({name: judged(name) for name in effect.answers})
+                return AnswersChecked({name: passing_answer(name) for name in effect.answers})
         raise AssertionError(f"no effect of a track: {effect}")
 
     def read(self) -> TrackRead:
@@ -108,18 +106,15 @@ class TrackInMemory:
         self.edits.append(edit)
 
 
-def _passes(name: str) -> Sequence[tuple[str, bool, bool]]:
-    card = next(each for each in BUILT_IN if each.name == name)
-    return [(each.name, bool(each.measured), bool(each.judged)) for each in card.passes]
+def _passes(name: str) -> tuple[Pass, ...]:
+    return next(card.passes for card in BUILT_IN if card.name == name)
 
 
 def passing(chosen: tuple[Chosen, ...] = (QUALITY,), *, sync: bool = False) -> TrackMeasured:
     """Everything that can be measured passes; `sync`: documents of the business are to follow."""
+    names = [each.name for each in chosen]
     return TrackMeasured(
-        {
-            each.name: tuple(PassResult(n, "pass") for n, measured, _ in _passes(each.name) if measured)
-            for each in chosen
-        },
+        {name: tuple(PassResult(each.name, "pass") for each in _passes(name) if each.measured) for name in names},
         sync=BusinessSync(sync, ("product.md",) if sync else (), ("pricing in form.py",) if sync else ()),
     )
 
@@ -132,5 +127,6 @@ def failing(message: str, chosen: tuple[Chosen, ...] = (QUALITY,)) -> TrackMeasu
     return TrackMeasured({**whole, chosen[0].name: (found, *others)})
 
 
-def judged(name: str) -> tuple[PassResult, ...]:
-    return tuple(PassResult(n, "pass", evidence=("form.py:1",)) for n, _, judged in _passes(name) if judged)
+def passing_answer(name: str) -> tuple[PassResult, ...]:
+    """What a judge who finds nothing wrong says of each pass that is judged."""
+    return tuple(PassResult(each.name, "pass", evidence=("form.py:1",)) for each in _passes(name) if each.judged)
