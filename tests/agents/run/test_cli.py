@@ -292,7 +292,7 @@ def after(
     )
     turn = TurnOrder(A_TURN, ASKED.tree, ASKED.folder, NONCE)
     silent = timedelta(seconds=60 if heard.exit.ended_by == "idle" else 0)
-    ran = ProgramRun(turn, Transcript(ASKED.folder, b""), heard.exit, None, "", {}, NOW, silent)
+    ran = ProgramRun(turn, Transcript(ASKED.folder, b""), heard.exit, None, "", {}, NOW, NOW - silent)
     reading = TurnReading(kind=kind, detail="as read", reset_at=reset_at, final_message=message)
     return settle_turn(reading, heard, ran, slept=slept, before=Usage())
 

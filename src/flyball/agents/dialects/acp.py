@@ -6,13 +6,14 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.dialects.endings import ProviderFailure, end_failed, end_well
-from flyball.agents.dialects.event_table import EventRow, EventTable, StreamSummary, count_usage, look_up
-from flyball.agents.display.display import Shown, call_line
+from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, count_usage, look_up
+from flyball.agents.display.display import call_line
 from flyball.agents.reading.loose_json import as_count, as_dict, as_money
 from flyball.core.extras import install_command
 from flyball.core.model.outcomes import TurnKind, Usage
@@ -50,10 +51,6 @@ def _unpack(event: Event) -> Iterator[tuple[str, Event]]:
     yield f"update {kind} {status}" if ended else f"update {kind}", update
 
 
-def _refused_line(event: Event) -> str:
-    return "" if event.get("granted") else call_line(event.get("tool"), as_dict(event.get("input")))
-
-
 _EVENTS = EventTable(
     unpack=_unpack,
     rows={
@@ -66,7 +63,9 @@ _EVENTS = EventTable(
         "update tool_call_update completed": EventRow(result="content"),
         "update tool_call_update failed": EventRow(result="content", failed=lambda _: True),
         "update usage_update": EventRow(notes={"usd": lambda update: as_money(look_up(update, "cost.amount")) or None}),
-        "permission": EventRow(denied=_refused_line),
+        "permission": EventRow(
+            unless="granted", denied=lambda event: call_line(event.get("tool"), as_dict(event.get("input")))
+        ),
         "question": EventRow(question=lambda event: event, notice="text"),
         "result": EventRow(end=True),
         "error": EventRow(notice="message", notes={"error": lambda event: event}),
@@ -79,9 +78,13 @@ def _disguised_failure(summary: StreamSummary) -> str:
     return summary.text if summary.speaking and _FAILED.match(summary.text) else ""
 
 
-class Acp(msgspec.Struct, frozen=True):
+class Acp(StreamDialect, msgspec.Struct, frozen=True):
     """An agent's command; the folders and variables its program needs come from whoever knows the program."""
 
+    name: ClassVar[str] = "acp"
+    events: ClassVar[EventTable] = _EVENTS
+    tells_money: ClassVar[bool] = True
+    """Some do; of the others the first turn shows it."""
     command: tuple[str, ...]
     variables: tuple[str, ...] = ()
     homes: tuple[str, ...] = ()
@@ -90,21 +93,8 @@ class Acp(msgspec.Struct, frozen=True):
     login: str = "log in with the agent's own program"
 
     @property
-    def name(self) -> str:
-        return "acp"
-
-    @property
     def program(self) -> str:
         return self.command[0]
-
-    @property
-    def tells_money(self) -> bool:
-        """Some do; of the others the first turn shows it."""
-        return True
-
-    @property
-    def version_argv(self) -> tuple[str, ...]:
-        return (self.program, "--version")
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:  # noqa: ARG002 - the protocol's word
         return None
@@ -123,9 +113,6 @@ class Acp(msgspec.Struct, frozen=True):
             _usage(summary),
             message="" if kind != "ok" and _disguised_failure(summary) else None,
         )
-
-    def show(self, event: Event) -> list[Shown]:
-        return _EVENTS.show(event)
 
 
 def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from flyball.agents.dialect import PROMPT_FILE, Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
@@ -46,10 +46,6 @@ _ENVIRONMENT = {
 _PROVIDERS = ("OPENAI", "ANTHROPIC", "GEMINI", "DEEPSEEK", "OPENROUTER", "GROQ", "MISTRAL", "XAI", "AZURE")
 
 
-def _unpack(event: Event) -> Iterator[tuple[str, Event]]:
-    yield str(event.get("event")), as_dict(event.get("properties"))
-
-
 def _known_model(sent: Event) -> str:
     """The model that answered; aider does not write down one whose price it does not know."""
     named = str(sent.get("main_model") or "")
@@ -62,7 +58,7 @@ def _sending_usage(sent: Event) -> Usage:
 
 
 _LOGGED = EventTable(
-    unpack=_unpack,
+    unpack=lambda event: [(str(event.get("event")), as_dict(event.get("properties")))],
     rows={
         "message_send_starting": EventRow(notes={"begun": lambda _: True, "unanswered": lambda _: True}),
         "message_send": EventRow(

@@ -143,7 +143,13 @@ class Claude(StreamDialect):
             return summary.reading(("crashed", NO_RESULT, None), seen)
         return summary.reading(
             _ending(summary, summary.end, heard),
-            _total(summary.end),
+            # What the conversation has used: `usage` is the main loop's alone, `modelUsage` has its subagents, too.
+            count_usage(
+                *as_dict(summary.end.get("modelUsage")).values(),
+                read=("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"),
+                written=("outputTokens",),
+                usd=as_money(summary.end.get("total_cost_usd")),
+            ),
             cumulative=True,
             message=str(summary.end.get("result") or summary.text),
         )
@@ -177,13 +183,3 @@ def _failure(summary: StreamSummary, result: Event, said: str, heard: ProgramOut
         told={"type": result.get("api_error_type")},
     )
     return end_failed(failure, heard, f"{result.get('subtype')} {result.get('terminal_reason') or ''}".strip())
-
-
-def _total(result: Event) -> Usage:
-    """What the conversation has used: `usage` is the main loop's alone, `modelUsage` has its subagents, too."""
-    return count_usage(
-        *as_dict(result.get("modelUsage")).values(),
-        read=("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"),
-        written=("outputTokens",),
-        usd=as_money(result.get("total_cost_usd")),
-    )

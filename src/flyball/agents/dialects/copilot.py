@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
@@ -37,13 +37,9 @@ _LAST = re.compile(r".*Last error: ", re.DOTALL)
 PAYMENT_REQUIRED = 402
 
 
-def _unpack(event: Event) -> Iterator[tuple[str, Event]]:
-    yield str(event.get("type")), as_dict(event.get("data", event))
-
-
 _EVENTS = EventTable(
     asking=ASK,
-    unpack=_unpack,
+    unpack=lambda event: [(str(event.get("type")), as_dict(event.get("data", event)))],
     rows={
         "assistant.message": EventRow(
             unless=lambda data: data.get("parentToolCallId") or not data.get("content"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.agents.dialect import Dialect, Event, Invocation, ProgramOutput, TurnReading, TurnRequest
+from flyball.agents.dialect import Dialect, ProgramOutput, TurnRequest
 from flyball.agents.display.live import EventView
 from flyball.agents.reading.jsonl import Events, other_lines
 from flyball.agents.run.frame import ProgramFrame, ProgramRun, TurnOrder
@@ -18,8 +18,6 @@ from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.text.scrubbing import decode
 from flyball.ports import Notify, Stop
-
-__all__ = ["Cli", "CliAgent", "Dialect", "Event", "Invocation", "ProgramOutput", "TurnReading", "TurnRequest"]
 
 NETWORK = (
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy"),

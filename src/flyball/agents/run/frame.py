@@ -55,7 +55,10 @@ class TurnOrder(msgspec.Struct, frozen=True):
 
 
 class ProgramRun(msgspec.Struct, frozen=True):
-    """How a turn's program ended, and what it left; `now` is in the zone in which it writes its times."""
+    """How a turn's program ended, and what it left; `now` is in the zone in which it writes its times.
+
+    `said_at` is when it said its last word, where it was ended because it was silent; else it is now.
+    """
 
     turn: TurnOrder
     transcript: Transcript
@@ -64,13 +67,8 @@ class ProgramRun(msgspec.Struct, frozen=True):
     unreadable: str
     files: Mapping[str, bytes]
     now: datetime
-    silent: timedelta
+    said_at: datetime
     sandboxed: bool = False
-
-    @property
-    def said_at(self) -> datetime:
-        """When it said its last word, where it was ended because it was silent."""
-        return self.now - self.silent
 
 
 class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,22 +114,13 @@ class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
         prompt = transcript.prompt if invocation.prompt_on_stdin else b""
         end = self._await_end(started, cwd, env, prompt, transcript, stop, on_output)
         now = self.clock.now()
+        here = now.astimezone()
         files = files_in(transcript.shared, invocation.left)
         report, unreadable = transcript.take_report()
         transcript.hide(self.secrets)
         transcript.close(argv=invocation.argv, cwd=turn.tree, end=end, begun_at=begun_at, ended_at=now)
-        silent_s = self.patience.idle_s or 0.0 if end.ended_by == "idle" else 0.0
-        return ProgramRun(
-            turn,
-            transcript,
-            end,
-            report,
-            unreadable,
-            files,
-            now.astimezone(),
-            timedelta(seconds=silent_s),
-            self.sandboxed,
-        )
+        said_at = here - timedelta(seconds=self.patience.idle_s or 0.0) if end.ended_by == "idle" else here
+        return ProgramRun(turn, transcript, end, report, unreadable, files, here, said_at, self.sandboxed)
 
     def _lookup(self, argv: tuple[str, ...], transcript: Transcript) -> tuple[tuple[str, ...], dict[str, str]]:
         """The program as it is started, and the PATH it gets."""

@@ -7,18 +7,8 @@ from datetime import datetime
 import msgspec
 
 from flyball.agents.dialect import ProgramOutput, TurnReading
+from flyball.agents.run import outcome
 from flyball.agents.run.frame import ProgramRun
-from flyball.agents.run.outcome import (
-    DETAIL,
-    MESSAGE_BYTES,
-    NAME,
-    claim_of,
-    cost,
-    ending,
-    reported_usage,
-    with_sandbox,
-    zones,
-)
 from flyball.core.claims.claims import Claim, OpenQuestion
 from flyball.core.model.outcomes import ABSENT, FAILED, LIMITED, TurnEnded, TurnKind, Usage
 from flyball.core.providers.limits import recognise
@@ -42,12 +32,12 @@ def settle_turn(
     """The turn's outcome; `slept` says why it was ended for sleeping, `before` is what its conversation had used already."""
     end, asked = ran.end, heard.asked
     reading = _overrule(reading, heard, ran.said_at, slept=slept)
-    message = reading.final_message[-MESSAGE_BYTES:]
-    claim = claim_of(ran, message)
+    message = reading.final_message[-outcome.MESSAGE_BYTES :]
+    claim = outcome.claim_of(ran, message)
     reading = _asking(reading, claim)
     if reading.question and not claim.questions:
         # A question the program asked by its own means, unless its report asks one.
-        question = OpenQuestion(scrub(reading.question)[:DETAIL], tuple(map(scrub, reading.options)))
+        question = OpenQuestion(scrub(reading.question)[: outcome.DETAIL], tuple(map(scrub, reading.options)))
         claim = msgspec.structs.replace(claim, questions=(question,))
     session = reading.session or (asked.session if end.ended_by != "missing" else "")
     usage = reading.usage
@@ -58,11 +48,11 @@ def settle_turn(
         usage = msgspec.structs.replace(usage, usd=None)
     return TurnEnded(
         reading.kind,
-        "; ".join(filter(None, (with_sandbox(reading.detail[:DETAIL], reading.kind, ran), *planted))),
+        "; ".join(filter(None, (outcome.with_sandbox(reading.detail[: outcome.DETAIL], reading.kind, ran), *planted))),
         claim,
-        cost(
+        outcome.cost(
             reading.kind,
-            reported_usage(claim) if usage == Usage(estimated=True) else usage,
+            outcome.reported_usage(claim) if usage == Usage(estimated=True) else usage,
             reading.model or asked.model,
         ),
         round(end.seconds, 3),
@@ -73,7 +63,7 @@ def settle_turn(
         transcript=str(ran.transcript.folder),
         final_message=scrub(message),
         stray_processes=end.strays,
-        model=scrub(reading.model)[:NAME] or asked.model,
+        model=scrub(reading.model)[: outcome.NAME] or asked.model,
     )
 
 
@@ -87,7 +77,7 @@ def _total(reading: TurnReading, before: Usage) -> Usage:
 
 def _overrule(reading: TurnReading, heard: ProgramOutput, said_at: datetime, *, slept: str) -> TurnReading:
     end = heard.exit
-    kind, detail = ending(end)
+    kind, detail = outcome.ending(end)
     if end.ended_by == "missing" or (end.ended_by == "stop" and not slept):
         return _with(reading, kind, detail)
     if end.ended_by == "exit" and reading.kind in OWN_WORDS:
@@ -96,7 +86,9 @@ def _overrule(reading: TurnReading, heard: ProgramOutput, said_at: datetime, *, 
         return reading
     if end.ended_by == "exit" and reading.kind == "ok" and kind == "ok":
         return reading
-    limit = None if kind == "killed" else recognise(heard.stderr_text, _code(heard), said_at, zones)
+    # A program whose dialect heard no good end did not end well, whatever its status.
+    code = (end.code or 1) if end.ended_by == "exit" and end.code is not None else None
+    limit = None if kind == "killed" else recognise(heard.stderr_text, code, said_at, outcome.zones)
     if limit is not None:
         return msgspec.structs.replace(_with(reading, limit.kind, limit.detail), reset_at=limit.reset_at)
     if reading.kind in OWN_WORDS:
@@ -108,12 +100,6 @@ def _overrule(reading: TurnReading, heard: ProgramOutput, said_at: datetime, *, 
     if kind == "crashed" and reading.kind in FAILED:
         return _with(reading, reading.kind, f"{reading.detail} ({detail})" if reading.detail else detail)
     return _with(reading, kind, detail)
-
-
-def _code(heard: ProgramOutput) -> int | None:
-    """A program whose dialect heard no good end did not end well, whatever its status."""
-    code = heard.exit.code if heard.exit.ended_by == "exit" else None
-    return 1 if code == 0 else code
 
 
 def _with(reading: TurnReading, kind: TurnKind, detail: str) -> TurnReading:
