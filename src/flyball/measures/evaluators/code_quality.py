@@ -55,7 +55,7 @@ def _types(trees: TrackTrees) -> Iterator[PassResult]:
     name = "build and type check"
     if trees.changed_files(*PYTHON):
         yield trees.compare(name, lambda tree: type_checks.python_types(trees.toolbox, tree))
-    if type_checks.has_typescript(trees.head) and trees.changed_files(*SCRIPTS):
+    if "tsconfig.json" in trees.head.files and trees.changed_files(*SCRIPTS):
         yield trees.compare(name, lambda tree: type_checks.script_types(trees.toolbox, tree))
     yield not_applicable(name, "no type checker is configured for what changed")
 

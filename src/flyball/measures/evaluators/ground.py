@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import msgspec
 
@@ -89,12 +89,9 @@ class SourceTree:
 
     @cached_property
     def written(self) -> tuple[str, ...]:
-        return tuple(path for path in self.files if not _LEFT_OUT.search(path) and not self._is_generated(path))
-
-    def _is_generated(self, path: str) -> bool:
-        if PurePosixPath(path).suffix not in (*PYTHON, *SCRIPTS, *STYLES):
-            return False
-        return bool(_GENERATED.search(self.text(path)[:600]))
+        code = (*PYTHON, *SCRIPTS, *STYLES)
+        kept = [path for path in self.files if not _LEFT_OUT.search(path)]
+        return tuple(path for path in kept if not (path.endswith(code) and _GENERATED.search(self.text(path)[:600])))
 
     def copy_to(self, folder: Path, files: Iterable[str]) -> None:
         """Lay some files out elsewhere, without the comments that silence a tool; every line stays where it is."""

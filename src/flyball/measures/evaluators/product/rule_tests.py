@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import msgspec
 
@@ -150,6 +149,8 @@ def _script_tests(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[RuleT
         above = " ".join(re.findall(r"^\s*//.*$", text, re.MULTILINE))
         uses = frozenset(re.findall(r"[A-Za-z_$][\w$]*", text))
         checks = any(_CHECKS.search(each) for each in uses) or re.search(r"\bt\.\w+\(", text) or uses & helpers
+        calls = [each.text() for each in (node, *node.ancestors()) if each.kind() == "call_expression"]
+        skipped = any(_OFF.match(call) or _OFF_OPTION.match(call) for call in calls)
         yield RuleTest(
             f"{name[1] if name else ''} {above}",
             frozenset(_of_script(each.text() for each in node.find_all(kind="number"))),
@@ -157,14 +158,9 @@ def _script_tests(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[RuleT
             tuple(_of_script(_RESULT.findall(text))),
             uses,
             bool(re.search(r"\(\s*\[\s*\]", text)),
-            _script_idle(node) or ("" if checks else TOOTHLESS),
+            SKIPPED if skipped else "" if checks else TOOTHLESS,
         )
 
 
 def _of_script(texts: Iterable[str]) -> Iterator[float]:
     return (float(each.replace("_", "")) for each in texts if re.fullmatch(r"-?[\d_]+(\.\d+)?", each))
-
-
-def _script_idle(node: Any) -> str:
-    calls = [each.text() for each in (node, *node.ancestors()) if each.kind() == "call_expression"]
-    return SKIPPED if any(_OFF.match(text) or _OFF_OPTION.match(text) for text in calls) else ""

@@ -94,8 +94,10 @@ def routes(tree: SourceTree) -> list[Route]:
         if re.search(r"FastAPI|APIRouter|Flask|Blueprint|@app\.", tree.text(path)):
             found += _python_routes(path, tree.text(path))
     for path in tree.product(*SCRIPTS):
-        if re.search(r"express|fastify|koa|hono", tree.text(path)):
-            found += _script_routes(path, tree.text(path))
+        text = tree.text(path)
+        for each in _SCRIPT_ROUTE.finditer(text) if re.search(r"express|fastify|koa|hono", text) else ():
+            route = re.sub(r":(\w+)", r"{\1}", each[2])
+            found.append(Route(each[1], route, path, text.count("\n", 0, each.start(1)) + 1))
     return found
 
 
@@ -109,11 +111,6 @@ def _python_routes(path: str, text: str) -> Iterator[Route]:
             yield Route(method.lower(), _braces(each["path"]), path, text.count("\n", 0, each.start("app")) + 1)
 
 
-def _script_routes(path: str, text: str) -> Iterator[Route]:
-    for each in _SCRIPT_ROUTE.finditer(text):
-        yield Route(each[1], re.sub(r":(\w+)", r"{\1}", each[2]), path, text.count("\n", 0, each.start(1)) + 1)
-
-
 def _braces(path: str) -> str:
     """A path of Flask, `/a/<int:b>`, as contracts write it; FastAPI writes it so already."""
     return re.sub(r"<(?:\w+(?:\([^)]*\))?:)?(\w+)>", r"{\1}", path)
@@ -124,7 +121,7 @@ def disagreements(tree: SourceTree) -> Iterator[TrackDefect]:
     every = routes(tree)
     for path, document in documents(tree).items():
         named = {shape(key): key for key in operations(document)}
-        ours = [route for route in every if route.file in _told_of(every, named)]
+        ours = [route for route in every if route.file in _documented_files(every, named)]
         built = {shape((route.method, route.path)) for route in ours}
         if not ours or not named:
             continue
@@ -138,7 +135,7 @@ def disagreements(tree: SourceTree) -> Iterator[TrackDefect]:
                 yield defect_at(tree, path, "operation-unbuilt", text, key[1], "build it, or take it out")
 
 
-def _told_of(every: list[Route], named: Mapping[tuple[str, str], Any]) -> set[str]:
+def _documented_files(every: list[Route], named: Mapping[tuple[str, str], Any]) -> set[str]:
     """Files half of whose routes, or more, the contract names: the others belong to something else."""
     found = set()
     for file in {route.file for route in every}:

@@ -19,10 +19,10 @@ _MANIFESTS = frozenset({"package.json", "pyproject.toml", "setup.cfg", "tsconfig
 
 def clones(trees: TrackTrees) -> Iterator[TrackDefect]:
     """Passages of more than ten lines that stand in two places and did not in the base; reported where the track wrote."""
-    if not _looked_at(trees.head):
+    if not _product_files(trees.head):
         return
     baseline = trees.toolbox.folder("jscpd-baseline") / "baseline.json"
-    if _looked_at(trees.base):
+    if _product_files(trees.base):
         _duplicates(trees.toolbox, trees.base, ["--baseline", str(baseline), "--update-baseline"])
     known = ["--baseline", str(baseline)] if baseline.is_file() else []
     for said in _duplicates(trees.toolbox, trees.head, known):
@@ -40,7 +40,7 @@ def clones(trees: TrackTrees) -> Iterator[TrackDefect]:
 
 def _duplicates(toolbox: Toolbox, tree: SourceTree, more: Sequence[str]) -> list[dict[str, Any]]:
     limits = ("--min-lines", str(MIN_LINES), "--min-tokens", "50", "--similarity=0.9", "--min-nodes", "40")
-    return list(_report(toolbox, tree, [*limits, *more], "jscpd-report.json", _looked_at(tree))["duplicates"])
+    return list(_report(toolbox, tree, [*limits, *more], "jscpd-report.json", _product_files(tree))["duplicates"])
 
 
 def unused_code(toolbox: Toolbox, tree: SourceTree) -> Iterator[TrackDefect]:
@@ -81,7 +81,7 @@ def _is_named(tree: SourceTree, path: str) -> bool:
     return any(name in tree.text(each) for each in others)
 
 
-def _looked_at(tree: SourceTree) -> tuple[str, ...]:
+def _product_files(tree: SourceTree) -> tuple[str, ...]:
     return tuple(path for path in tree.product(*PYTHON, *SCRIPTS) if tree.text(path))
 
 

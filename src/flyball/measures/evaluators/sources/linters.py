@@ -125,7 +125,9 @@ class Linters:
     def _run_ruff(self, tree: SourceTree) -> Iterator[tuple[str, TrackDefect]]:
         codes = ",".join(code for some in RUFF.values() for code in some)
         options = ("check", "--isolated", "--no-cache", "--ignore-noqa", "--exit-zero", "--output-format", "json")
-        known = ("--target-version", _target(tree), "--config", _ANNOTATIONS)
+        version = re.search(r"requires-python\s*=\s*['\"][^'\"]*3\.(\d+)", tree.text("pyproject.toml"))
+        target = f"py3{min(max(int(version[1]), 7), 14)}" if version else "py313"
+        known = ("--target-version", target, "--config", _ANNOTATIONS)
         files = tree.of(*PYTHON)
         for start in range(0, len(files), AT_ONCE):
             some = files[start : start + AT_ONCE]
@@ -146,27 +148,17 @@ class Linters:
         yield from filter(None, (_of_oxlint(tree, each) for each in said["diagnostics"]))
 
 
-def _target(tree: SourceTree) -> str:
-    found = re.search(r"requires-python\s*=\s*['\"][^'\"]*3\.(\d+)", tree.text("pyproject.toml"))
-    return f"py3{min(max(int(found[1]), 7), 14)}" if found else "py313"
-
-
 def _of_ruff(tree: SourceTree, said: dict[str, Any]) -> tuple[str, TrackDefect]:
     path = said["filename"].removeprefix(f"{tree.root.resolve()}/").removeprefix(f"{tree.root}/")
     code, line, last = said["code"], said["location"]["row"], said["end_location"]["row"]
     if code == "ERA001":
-        line, last = _block(tree, path, line)
+        # The whole comment a line belongs to is one piece of code.
+        last = line
+        while tree.line(path, line - 1).lstrip().startswith("#"):
+            line -= 1
+        while tree.line(path, last + 1).lstrip().startswith("#"):
+            last += 1
     return code, tree.defect(code, said["message"], path, line, end_line=last, action=_ACTIONS.get(code, ""))
-
-
-def _block(tree: SourceTree, path: str, line: int) -> tuple[int, int]:
-    """The whole comment a line belongs to: it is one piece of code."""
-    first = last = line
-    while tree.line(path, first - 1).lstrip().startswith("#"):
-        first -= 1
-    while tree.line(path, last + 1).lstrip().startswith("#"):
-        last += 1
-    return first, last
 
 
 def _of_oxlint(tree: SourceTree, said: dict[str, Any]) -> tuple[str, TrackDefect] | None:

@@ -38,10 +38,6 @@ def python_types(toolbox: Toolbox, tree: SourceTree) -> list[TrackDefect]:
     return list(found.values())
 
 
-def has_typescript(tree: SourceTree) -> bool:
-    return "tsconfig.json" in tree.files
-
-
 def script_types(toolbox: Toolbox, tree: SourceTree) -> Iterator[TrackDefect]:
     """What the project's own compiler says."""
     program = tree.root / "node_modules" / ".bin" / "tsc"
