@@ -45,7 +45,7 @@ class EvaluatorSuite:
         """What tools are started with."""
         return {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 
-    def looked_at(
+    def measure_files(
         self,
         evaluator: Evaluator,
         folder: Path,
@@ -103,7 +103,7 @@ class EvaluatorSuite:
     def test_a_tree_without_files_is_no_crash_and_no_finding(
         self, evaluator: Evaluator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, str]
     ) -> None:
-        results = self.looked_at(evaluator, tmp_path, monkeypatch, files={}, environment=environment)
+        results = self.measure_files(evaluator, tmp_path, monkeypatch, files={}, environment=environment)
         assert [each.name for each in results] == [each.name for each in evaluator.card.passes if each.measured]
         assert all(each.status in STATUSES for each in results)
         assert not [each for each in results if each.findings]
@@ -113,13 +113,13 @@ class EvaluatorSuite:
     ) -> None:
         broken = {"broken.py": "def (:\n", "broken.ts": "export {{{\n", "data.json": "{"}
         odd = {**broken, "empty.py": "", "notes.md": "# x\n"}
-        results = self.looked_at(evaluator, tmp_path, monkeypatch, files=odd, environment=environment)
+        results = self.measure_files(evaluator, tmp_path, monkeypatch, files=odd, environment=environment)
         assert all(each.status in STATUSES for each in results)
 
     def test_its_answer_survives_the_way_to_the_dispatcher(
         self, evaluator: Evaluator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, str]
     ) -> None:
-        results = self.looked_at(evaluator, tmp_path, monkeypatch, files={"a.txt": "x\n"}, environment=environment)
+        results = self.measure_files(evaluator, tmp_path, monkeypatch, files={"a.txt": "x\n"}, environment=environment)
         raw = msgspec.json.encode(EvaluatorAnswer(results))
         assert msgspec.json.decode(raw, type=EvaluatorAnswer).passes == results
         assert evaluator_result(evaluator.card.name, (), results, measured_only=True).verdict in ("PASS", "FAIL")
@@ -135,12 +135,12 @@ class EvaluatorSuite:
         planted = planted_files
         if not planted:
             pytest.skip("this evaluator gives the suite nothing to plant")
-        new = self.looked_at(evaluator, tmp_path / "new", monkeypatch, files=planted, environment=environment)
+        new = self.measure_files(evaluator, tmp_path / "new", monkeypatch, files=planted, environment=environment)
         findings = [one for each in new if each.status == "fail" for one in each.findings]
         assert findings, "what is planted is found"
         assert all(one.file in planted and one.line > 0 for one in findings), "a finding names file and line"
         files = {name: f"{text}\n" for name, text in planted.items()}
-        old = self.looked_at(
+        old = self.measure_files(
             evaluator, tmp_path / "old", monkeypatch, files=files, before=planted, environment=environment
         )
         assert not [one for each in old for one in each.findings], "what was there before does not count"

@@ -8,19 +8,7 @@ from flyball.core.evaluation.choosing import Chosen
 from flyball.core.evaluation.findings import PassResult, TrackDefect
 from flyball.core.model.effects import Effect
 from flyball.core.model.outcomes import Outcome
-from flyball.core.workflows.track import edits as ed, plan_text
-from flyball.core.workflows.track.effects import (
-    AnswersChecked,
-    CheckAnswers,
-    Edit,
-    EditTrack,
-    MeasureTrack,
-    ReadTrack,
-    TrackEdited,
-    TrackMeasured,
-    TrackRead,
-    TrackStale,
-)
+from flyball.core.workflows.track import edits as ed, effects as fx, plan_text
 
 PAGE = """# Plan
 
@@ -39,13 +27,13 @@ class TrackInMemory:
     """A track folder; each of `measured` is how one evaluation ends, and after the last everything passes."""
 
     def __init__(
-        self, plan: str = PAGE, *measured: TrackMeasured, chosen: tuple[Chosen, ...] = (QUALITY,), sync: bool = False
+        self, plan: str = PAGE, *measured: fx.TrackMeasured, chosen: tuple[Chosen, ...] = (QUALITY,), sync: bool = False
     ) -> None:
         self.plan = plan
         self.sync = sync
         self.measured = list(measured)
         self.chosen = chosen
-        self.edits: list[Edit] = []
+        self.edits: list[fx.Edit] = []
         self.stale = 0
         self.completed = False
         self.fix_cycles = 0
@@ -54,18 +42,18 @@ class TrackInMemory:
 
     def perform(self, effect: Effect) -> Outcome:
         match effect:
-            case ReadTrack():
+            case fx.ReadTrack():
                 return self.read()
-            case EditTrack():
+            case fx.EditTrack():
                 return self.edit(effect)
-            case MeasureTrack():
+            case fx.MeasureTrack():
                 return self.measured.pop(0) if self.measured else passing(self.chosen, sync=self.sync)
-            case CheckAnswers():
-                return AnswersChecked({name: passing_answer(name) for name in effect.answers})
+            case fx.CheckAnswers():
+                return fx.AnswersChecked({name: passing_answer(name) for name in effect.answers})
         raise AssertionError(f"no effect of a track: {effect}")
 
-    def read(self) -> TrackRead:
-        return TrackRead(
+    def read(self) -> fx.TrackRead:
+        return fx.TrackRead(
             "form_20261117",
             "A form",
             "implement a form",
@@ -78,18 +66,18 @@ class TrackInMemory:
             completed=self.completed,
         )
 
-    def edit(self, effect: EditTrack) -> TrackEdited | TrackStale:
+    def edit(self, effect: fx.EditTrack) -> fx.TrackEdited | fx.TrackStale:
         if self.stale:
             self.stale -= 1
-            return TrackStale("plan.md")
+            return fx.TrackStale("plan.md")
         try:
             for edit in effect.edits:
                 self._make(edit)
         except plan_text.TaskNotFound:
-            return TrackStale("plan.md")
-        return TrackEdited()
+            return fx.TrackStale("plan.md")
+        return fx.TrackEdited()
 
-    def _make(self, edit: Edit) -> None:
+    def _make(self, edit: fx.Edit) -> None:
         match edit:
             case ed.WritePlan(text=text):
                 self.plan = text
@@ -110,21 +98,21 @@ def _passes(name: str) -> tuple[Pass, ...]:
     return next(card.passes for card in BUILT_IN if card.name == name)
 
 
-def passing(chosen: tuple[Chosen, ...] = (QUALITY,), *, sync: bool = False) -> TrackMeasured:
+def passing(chosen: tuple[Chosen, ...] = (QUALITY,), *, sync: bool = False) -> fx.TrackMeasured:
     """Everything that can be measured passes; `sync`: documents of the business are to follow."""
     names = [each.name for each in chosen]
-    return TrackMeasured(
+    return fx.TrackMeasured(
         {name: tuple(PassResult(each.name, "pass") for each in _passes(name) if each.measured) for name in names},
         sync=BusinessSync(sync, ("product.md",) if sync else (), ("pricing in form.py",) if sync else ()),
     )
 
 
-def failing(message: str, chosen: tuple[Chosen, ...] = (QUALITY,)) -> TrackMeasured:
+def failing(message: str, chosen: tuple[Chosen, ...] = (QUALITY,)) -> fx.TrackMeasured:
     """One pass of the first evaluator fails with a finding."""
     whole = passing(chosen).passes
     first, *others = whole[chosen[0].name]
     found = PassResult(first.name, "fail", (TrackDefect("rule", message, "form.py", 3, new=True),))
-    return TrackMeasured({**whole, chosen[0].name: (found, *others)})
+    return fx.TrackMeasured({**whole, chosen[0].name: (found, *others)})
 
 
 def passing_answer(name: str) -> tuple[PassResult, ...]:
