@@ -12,7 +12,7 @@ from tests.process.held_clock import hold_time
 
 import flyball
 from flyball.agents.dialect import Event, Invocation, ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.display.display import Shown, show_text
+from flyball.agents.display.display import Shown, show_words
 from flyball.agents.run.cli import Cli, CliAgent
 from flyball.agents.run.command import Command, CommandAgent
 from flyball.agents.run.frame import Patience, ProgramFrame
@@ -74,7 +74,7 @@ class Played:
         return TurnReading(kind="ok", final_message=last["text"]) if last else TurnReading(kind="crashed")
 
     def show(self, event: Event) -> list[Shown]:
-        return [shown for line in event["text"].splitlines() for shown in show_text(line)]
+        return [shown for line in event["text"].splitlines() for shown in show_words("text", line)]
 
 
 def an_agent(kind: str, confine: Confine, play: Play, patience: Patience) -> Agent:

@@ -22,7 +22,7 @@ class TestLicences(EvaluatorSuite):
         return EVALUATOR
 
     @pytest.fixture
-    def planted(self):
+    def planted_files(self):
         return {"a.py": "x = 1\\n"}
 """
 pytestmark = [pytest.mark.slow, pytest.mark.e2e, pytest.mark.req("D25")]

@@ -97,28 +97,23 @@ class Governed:
         """Terminals and extensions are not offered."""
         if name.startswith("_"):
             raise AttributeError(name)
-        return _refuse
 
+        async def refuse(*_: Any, **__: Any) -> Any:
+            from acp import RequestError
 
-async def _refuse(*_: Any, **__: Any) -> Any:
-    from acp import RequestError
+            raise RequestError(-32601, "flyball's client does not offer this")
 
-    raise RequestError(-32601, "flyball's client does not offer this")
+        return refuse
 
 
 async def converse(options: argparse.Namespace, prompt: str, env: Mapping[str, str]) -> None:
     """One turn with the agent."""
     import acp
 
-    client, (program, *words) = Governed(), options.command
+    client = Governed()
     settings = {"limit": LARGEST_MESSAGE, "stderr": None}
     spawned = acp.spawn_agent_process(
-        client,
-        program,
-        *words,
-        env=env,
-        transport_kwargs=settings,
-        use_unstable_protocol=True,
+        client, *options.command, env=env, transport_kwargs=settings, use_unstable_protocol=True
     )
     async with spawned as (agent, _):
         forms = acp.schema.ElicitationCapabilities(form=acp.schema.ElicitationFormCapabilities())
@@ -135,20 +130,23 @@ async def _session(agent: Any, able: Any, options: argparse.Namespace, env: Mapp
     from acp import RequestError
 
     try:
-        session, offered = await _opened(agent, able, options)
+        session, offered = await _open_session(agent, able, options)
     except RequestError as error:
         method = _by_key(able, env) if error.code == AUTH_REQUIRED else None
         if method is None:
             raise
         await agent.authenticate(method_id=method)
-        session, offered = await _opened(agent, able, options)
+        session, offered = await _open_session(agent, able, options)
     tell("session", session=session, agent=_plain(able.agent_info))
-    if options.model:
-        await _choose_model(agent, session, offered, options.model)
+    choice = next((each for each in map(_plain, offered) if each.get("category") == "model"), None)
+    if options.model and choice is None:
+        tell("note", text=f"the agent lets nobody choose a model; {options.model} is not asked for")
+    elif options.model and choice is not None:
+        await agent.set_config_option(config_id=str(choice["id"]), session_id=session, value=options.model)
     return session
 
 
-async def _opened(agent: Any, able: Any, options: argparse.Namespace) -> tuple[str, Sequence[Any]]:
+async def _open_session(agent: Any, able: Any, options: argparse.Namespace) -> tuple[str, Sequence[Any]]:
     if not options.session:
         made = await agent.new_session(cwd=os.getcwd(), mcp_servers=[])  # noqa: PTH109 - the protocol wants a text
         return str(made.session_id), made.config_options or ()
@@ -156,14 +154,6 @@ async def _opened(agent: Any, able: Any, options: argparse.Namespace) -> tuple[s
     go_on = agent.load_session if loads else agent.resume_session
     found = await go_on(cwd=os.getcwd(), session_id=options.session, mcp_servers=[])  # noqa: PTH109 - the protocol wants a text
     return options.session, getattr(found, "config_options", None) or ()
-
-
-async def _choose_model(agent: Any, session: str, offered: Sequence[Any], model: str) -> None:
-    option = next((each for each in map(_plain, offered) if each.get("category") == "model"), None)
-    if option is None:
-        tell("note", text=f"the agent lets nobody choose a model; {model} is not asked for")
-        return
-    await agent.set_config_option(config_id=str(option["id"]), session_id=session, value=model)
 
 
 def _by_key(able: Any, env: Mapping[str, str]) -> str | None:

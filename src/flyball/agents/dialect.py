@@ -49,9 +49,10 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
         own = any(arg == name or arg.startswith(f"{name}=") for arg in self.args for name in about)
         return () if own else tuple(words)
 
-    @property
-    def prompt_file(self) -> Path:
-        return self.folder / PROMPT_FILE
+    def options(self, *, session: str = "", max_turns: str = "") -> tuple[str, ...]:
+        """The words for model, conversation and cap on turns, as far as one is asked for and the program has an option for it."""
+        wanted = (("--model", self.model), (session, self.session), (max_turns, self.max_turns))
+        return tuple(str(word) for option, value in wanted if option and value for word in (option, value))
 
 
 class Invocation(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,6 +85,10 @@ class ProgramOutput(msgspec.Struct, frozen=True, kw_only=True):
     stderr_text: str = ""
     files: Mapping[str, bytes] = {}
     homes: tuple[Path, ...] = ()
+
+    @property
+    def stderr_lines(self) -> list[str]:
+        return [line.strip() for line in self.stderr_text.splitlines() if line.strip()]
 
 
 class TurnReading(msgspec.Struct, frozen=True, kw_only=True):

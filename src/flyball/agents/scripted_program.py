@@ -33,25 +33,25 @@ class _Ended(Exception):
 def main(argv: list[str], env: Mapping[str, str]) -> int:
     """Do the step for the turn `env` describes; gives back the exit status."""
     if len(argv) != 2:
-        return _failed(BAD_SCRIPT, "expected one argument, the script's file")
+        return _fail(BAD_SCRIPT, "expected one argument, the script's file")
     prompt = sys.stdin.buffer.read()
     try:
         script = read_script(Path(argv[1]).read_bytes(), argv[1])
     except (ScriptInvalid, OSError) as error:
-        return _failed(BAD_SCRIPT, str(error))
+        return _fail(BAD_SCRIPT, str(error))
     turn = {name: env.get(f"FLYBALL_{name.upper()}", "") for name in CONDITIONS}
     step = script.step_for(turn)
     if step is None:
         asked = ", ".join(f"{name} {value}" for name, value in turn.items() if value)
-        return _failed(BAD_SCRIPT, f"{script.name} has no step for {asked}; add one, or a last one without `when`")
+        return _fail(BAD_SCRIPT, f"{script.name} has no step for {asked}; add one, or a last one without `when`")
     try:
         for action in step.actions:
             _perform(action, env, prompt)
             sys.stdout.flush()
     except _Ended as ended:
-        return _failed(ended.code, ended.reason) if ended.reason else ended.code
+        return _fail(ended.code, ended.reason)
     except OSError as error:
-        return _failed(FAILED, f"{script.name}, step at line {step.line}: {error}")
+        return _fail(FAILED, f"{script.name}, step at line {step.line}: {error}")
     return 0
 
 
@@ -127,7 +127,7 @@ def _report(report: dict[str, Any], env: Mapping[str, str]) -> None:
     _put(Path(env["FLYBALL_REPORT_FILE"]), json.dumps(filled, ensure_ascii=False, indent=1) + "\n", "w")
 
 
-def _failed(code: int, reason: str) -> int:
+def _fail(code: int, reason: str) -> int:
     if reason:
         print(f"scripted agent: {reason}", file=sys.stderr)  # noqa: T201 - its output
     return code

@@ -28,7 +28,7 @@ from flyball.documents.track_documents import TrackDocuments
 from flyball.documents.track_folder import is_track_folder, read_track_source
 from flyball.documents.work_folder import WORK
 from flyball.documents.work_source import is_work_folder, read_work_source
-from flyball.measures.evaluators.offered import offered
+from flyball.measures.evaluators.offered import find_evaluators
 from flyball.ports import Refusal
 from flyball.projections.views.standing import final_stop
 from flyball.wiring.run.readiness import require_ready
@@ -140,7 +140,7 @@ def _source(root: Path, order: Start, configured: Configured) -> SourceDocument 
         _refuse_in_place(configured, "A track", "documents")
         found = read_track_source(path, root)
         # Refuses a track that cannot be worked, or asks for an evaluator that is not there.
-        TrackDocuments(root, offered().cards).read(ReadTrack(EffectId("read/now"), path=found.source.path))
+        TrackDocuments(root, find_evaluators().cards).read(ReadTrack(EffectId("read/now"), path=found.source.path))
         return found
     imported = _imported_plan(root, path, configured) if WORKFLOWS[configured.workflow].imports else None
     return imported or read_source(path, root)

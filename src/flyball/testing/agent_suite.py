@@ -29,8 +29,6 @@ from flyball.process import StopFlag
 from flyball.warden import processes
 
 PROMPT = "# GREEN: implementer\nMake it work – ünïcode, too.\n{nonce}\n"
-PROMPT_LINES = 20_000
-PARENT_AND_CHILD = 2
 LONG_S = 600.0
 """A play that sleeps so long is ended before it goes on."""
 WENT_ON = "it went on"
@@ -77,20 +75,17 @@ class TurnPlace:
     def turn(self, agent: Agent, stop: StopFlag, **request: Any) -> TurnEnded:
         self.turns += 1
         asked = msgspec.structs.replace(A_TURN, turn=self.turns, **request)
+        watch = self.lines.append
         return agent.turn(
-            asked,
-            tree=self.tree,
-            folder=self.transcript,
-            nonce=self.nonce,
-            stop=stop,
-            notify=lambda *line: self.lines.append(line),
+            asked, tree=self.tree, folder=self.transcript, nonce=self.nonce, stop=stop, notify=lambda *line: watch(line)
         )
 
     @property
     def transcript(self) -> Path:
         return self.folder / "turns" / str(self.turns)
 
-    def kept(self, name: str) -> bytes:
+    def read(self, name: str) -> bytes:
+        """A file of the last turn's transcript."""
         return (self.transcript / name).read_bytes()
 
     def once_running(self, act: Callable[[], None]) -> None:
@@ -98,7 +93,7 @@ class TurnPlace:
 
         def watch() -> None:
             until = system_clock.monotonic() + LONG_S
-            while len(self.left_running()) < PARENT_AND_CHILD and system_clock.monotonic() < until:
+            while len(self.left_running()) < 2 and system_clock.monotonic() < until:
                 time.sleep(0.05)
             act()
 
@@ -118,16 +113,8 @@ class TurnPlace:
 
 
 A_TURN = RunAgent(
-    EffectId("turn/1"),
-    role="implementer",
-    stage="GREEN",
-    agent="tried",
-    model="some-model",
-    prompt=PROMPT,
-    iteration=3,
-    turn=1,
-    item="AC-1",
-)
+    EffectId("turn/1"), role="implementer", stage="GREEN", agent="tried", model="some-model", prompt=PROMPT, iteration=3, turn=1, item="AC-1"
+)  # fmt: skip
 
 
 class _Suite:
@@ -143,10 +130,10 @@ class Working(_Suite):
         ended = stage.play(Play(write={"src/made.py": "made = True\n"}))
         assert (ended.kind, ended.exit_code) == ("ok", 0)
         assert (stage.tree / "src" / "made.py").read_text() == "made = True\n"
-        assert ended.seconds == msgspec.json.decode(stage.kept("turn.json"))["seconds"]
+        assert ended.seconds == msgspec.json.decode(stage.read("turn.json"))["seconds"]
 
     def test_the_prompt_is_delivered_whole_with_the_nonce_filled_in(self, stage: TurnPlace) -> None:
-        prompt = PROMPT + "a line of a long prompt\n" * PROMPT_LINES
+        prompt = PROMPT + "a line of a long prompt\n" * 20_000
         ended = stage.play(Play(prompt_to="received.md"), prompt=prompt)
         assert ended.kind == "ok"
         assert (stage.tree / "received.md").read_text() == prompt.replace("{nonce}", stage.nonce)
@@ -228,9 +215,8 @@ class Failing(_Suite):
         assert (ended.kind, ended.reset_at) == ("crashed", None)
 
     def test_a_turn_that_never_ends_is_ended_at_its_time_limit(self, stage: TurnPlace) -> None:
-        ended = stage.play(
-            Play(sleep_s=LONG_S, say=WENT_ON), Patience(wall_s=1.0, idle_s=None, grace_s=0.3, linger_s=0.2)
-        )
+        patience = Patience(wall_s=1.0, idle_s=None, grace_s=0.3, linger_s=0.2)
+        ended = stage.play(Play(sleep_s=LONG_S, say=WENT_ON), patience)
         assert (ended.kind, ended.exit_code) == ("timed_out", None)
         assert "time limit of 1 s" in ended.detail
         assert WENT_ON not in ended.final_message
@@ -276,11 +262,11 @@ class Recording(_Suite):
     def test_the_transcript_is_complete(self, stage: TurnPlace) -> None:
         ended = stage.play(Play(report={"summary": "kept"}, say="said aloud", stderr="said aside"))
         assert ended.transcript == str(stage.transcript.resolve())
-        assert stage.kept("prompt.md").decode() == PROMPT.replace("{nonce}", stage.nonce)
-        assert b"said aloud" in stage.kept("stdout")
-        assert b"said aside" in stage.kept("stderr")
-        assert msgspec.json.decode(stage.kept("report.json"))["summary"] == "kept"
-        record = msgspec.json.decode(stage.kept("turn.json"))
+        assert stage.read("prompt.md").decode() == PROMPT.replace("{nonce}", stage.nonce)
+        assert b"said aloud" in stage.read("stdout")
+        assert b"said aside" in stage.read("stderr")
+        assert msgspec.json.decode(stage.read("report.json"))["summary"] == "kept"
+        record = msgspec.json.decode(stage.read("turn.json"))
         assert (record["exit_code"], record["ended_by"], record["cwd"]) == (0, "exit", str(stage.tree))
         assert record["begun_at"] <= record["ended_at"]
         assert record["argv"]
@@ -305,7 +291,7 @@ class Recording(_Suite):
     def test_binary_output_is_kept_and_harmless(self, stage: TurnPlace) -> None:
         ended = stage.play(Play(output_bytes=100_000, binary=True))
         assert ended.kind == "ok"
-        assert len(stage.kept("stdout")) >= 100_000
+        assert len(stage.read("stdout")) >= 100_000
         assert "\x1b" not in ended.final_message
         assert msgspec.json.decode(msgspec.json.encode(ended), type=TurnEnded) == ended
 

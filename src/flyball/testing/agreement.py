@@ -22,12 +22,12 @@ SICK = {"STALLED", "REGRESSING", "FLIP-FLOPPING"}
 def check_words(events: Sequence[Event]) -> None:
     """Assert that no word of the monitor, and no screen, contradicts what was done."""
     state: State | None = None
-    chronicle = TaskHistory()
+    history = TaskHistory()
     met: set[str] = set()
     running: dict[str, list[str]] = {}
     for event in events:
         state = evolve(state, event)
-        chronicle.add(event)
+        history.add(event)
         if isinstance(event.fact, Judged):
             _check_verdict(event.fact, met)
             assert f", {event.fact.verdict.health}: " in (line(event, state) or "")
@@ -36,7 +36,7 @@ def check_words(events: Sequence[Event]) -> None:
         if isinstance(event.fact, Moved | PersonSpoke):
             running.clear()
         if state.stopped is not None:
-            _check_screens(state, chronicle)
+            _check_screens(state, history)
 
 
 def _check_verdict(fact: Judged, met: set[str]) -> None:
@@ -69,14 +69,14 @@ def _failures(seen: Observation) -> set[str]:
     return names | {f"failing:{failing}"} if failing else names
 
 
-def _check_screens(state: State, chronicle: TaskHistory) -> None:
+def _check_screens(state: State, history: TaskHistory) -> None:
     """What each screen says of a loop that stopped."""
-    files = render(state, chronicle)
+    files = render(state, history)
     page = next(row for row in files["loop-state.md"].splitlines() if row.startswith("**Status**"))
-    shown = {status(state, chronicle).health, page.removeprefix("**Status**: "), json.loads(files[VERDICT])["health"]}
+    shown = {status(state, history).health, page.removeprefix("**Status**: "), json.loads(files[VERDICT])["health"]}
     assert len(shown) == 1, shown
     (health,) = shown
-    last = chronicle.judgements[-1].health if chronicle.judgements else ""
+    last = history.judgements[-1].health if history.judgements else ""
     if state.decision == "DONE":
         assert health == "PROGRESSING"
     if state.decision == "BLOCKED":

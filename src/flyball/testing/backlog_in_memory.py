@@ -5,15 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from flyball.core.model.outcomes import Edited, Stale
-from flyball.core.workflows.backlog.edits import (
-    AddIssue,
-    Archive,
-    KeepDecision,
-    KeepSession,
-    Reopen,
-    SetStatus,
-    WorkEdit,
-)
+from flyball.core.workflows.backlog import edits as ed
 from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
 from flyball.core.workflows.backlog.values import HISTORY, ISSUE_FILES, Backlog, Issue, Session
 
@@ -26,8 +18,8 @@ class BacklogInMemory:
         self.history: list[str] = []
         self.failures = dict(failures or {})
         self.session: dict[str, object] = {}
-        self.decisions: list[KeepDecision] = []
-        self.edits: list[WorkEdit] = []
+        self.decisions: list[ed.KeepDecision] = []
+        self.edits: list[ed.WorkEdit] = []
         self._versions = dict.fromkeys((*ISSUE_FILES, HISTORY), 0)
 
     def perform(self, effect: ReadBacklog | EditBacklog) -> BacklogRead | Edited | Stale:
@@ -67,36 +59,36 @@ class BacklogInMemory:
             self.edits.append(each)
         return Edited("written")
 
-    def _is_made(self, edit: WorkEdit) -> bool:
+    def _is_made(self, edit: ed.WorkEdit) -> bool:
         known = {issue.id: issue.status for issue in self.issues}
         match edit:
-            case SetStatus(issue=issue, new=new):
+            case ed.SetStatus(issue=issue, new=new):
                 return known.get(issue) == new
-            case Archive(issue=issue):
+            case ed.Archive(issue=issue):
                 return issue not in known
-            case AddIssue(issue=added):
+            case ed.AddIssue(issue=added):
                 return added.id in known
-            case Reopen(issue=issue):
+            case ed.Reopen(issue=issue):
                 return issue in known
         return False
 
-    def _make(self, edit: WorkEdit) -> None:
+    def _make(self, edit: ed.WorkEdit) -> None:
         match edit:
-            case SetStatus(issue=issue, new=new):
+            case ed.SetStatus(issue=issue, new=new):
                 self.change(issue, status=new)
-            case Archive(file=file, issue=issue):
+            case ed.Archive(file=file, issue=issue):
                 self._versions[file] += 1
                 self.issues = [each for each in self.issues if each.id != issue]
                 self.history.append(issue)
-            case AddIssue(issue=added):
+            case ed.AddIssue(issue=added):
                 self._versions[added.file] += 1
                 self.issues.append(replace(added, order=len(self.issues)))
-            case Reopen(issue=issue):
+            case ed.Reopen(issue=issue):
                 self.history.remove(issue)
                 self.issues.append(Issue(issue, order=len(self.issues)))
-            case KeepSession(values=values):
+            case ed.KeepSession(values=values):
                 self.session |= values
-            case KeepDecision(session=session):
+            case ed.KeepDecision(session=session):
                 self.failures = dict(session.failures)
                 self.decisions.append(edit)
 
@@ -104,7 +96,7 @@ class BacklogInMemory:
         return next(each for each in self.issues if each.id == issue)
 
 
-def _file(edit: WorkEdit) -> str:
-    if isinstance(edit, AddIssue):
+def _file(edit: ed.WorkEdit) -> str:
+    if isinstance(edit, ed.AddIssue):
         return edit.issue.file
-    return edit.file if isinstance(edit, SetStatus | Archive) else ""
+    return edit.file if isinstance(edit, ed.SetStatus | ed.Archive) else ""

@@ -17,20 +17,8 @@ from flyball.core.health.monitor import Health, Observation, Verdict
 from flyball.core.health.verdict import CURES
 from flyball.core.loop import casting
 from flyball.core.loop.workflow import BOTH_GATES
-from flyball.core.model.effects import Ask, Deliver, Effect, Measure, Prepare, Question, Restore, RunAgent, Save
-from flyball.core.model.events import (
-    Begun,
-    Ended,
-    Event,
-    Fact,
-    Judged,
-    Moved,
-    SessionStarted,
-    TaskOpened,
-    TaskStopped,
-)
+from flyball.core.model import effects as fx, events as ev, outcomes as out
 from flyball.core.model.measurement import Check, Counts, Files, GateResult, GateVerdict, Measurement, Scalar, Trick
-from flyball.core.model.outcomes import Delivered, Measured, Outcome, Prepared, Restored, Saved, TurnEnded, Usage
 from flyball.core.model.state import Lane, Loop, State, Visit
 from flyball.core.model.task import MAIN, AgentChoice, Commit, EffectId, Gate, Item, Settings, Source, Task, TaskId
 
@@ -99,44 +87,43 @@ class Story:
     """A journal that grows by whole steps; each fact is folded as it is added, so impossible orders fail at once."""
 
     def __init__(self, task: Task | None = None, stage: str = "RED") -> None:
-        self.events: list[Event] = []
+        self.events: list[ev.Event] = []
         self.at = OPENED_AT
         self._state: State | None = None
-        self.add(TaskOpened(task or tdd_task(), stage))
+        self.add(ev.TaskOpened(task or tdd_task(), stage))
 
     @property
     def state(self) -> State:
         assert self._state is not None
         return self._state
 
-    def add(self, *facts: Fact, after_s: float = 1.0) -> Story:
+    def add(self, *facts: ev.Fact, after_s: float = 1.0) -> Story:
         """Append facts, all at one moment, some seconds after the last."""
         if self.events:
             self.at += timedelta(seconds=after_s)
         for fact in facts:
-            event = Event(len(self.events) + 1, self.at, 1, fact)
+            event = ev.Event(len(self.events) + 1, self.at, 1, fact)
             self._state = evolve(self._state, event)
             self.events.append(event)
         return self
 
-    def perform(self, effect: Effect, outcome: Outcome, *, attempt: int = 1, seconds: float = 1.0) -> Story:
+    def perform(self, effect: fx.Effect, outcome: out.Outcome, *, attempt: int = 1, seconds: float = 1.0) -> Story:
         """An effect from beginning to end."""
-        return self.add(Begun(replace(effect, attempt=attempt))).add(
-            Ended(effect.id, outcome, attempt), after_s=seconds
-        )
+        self.add(ev.Begun(replace(effect, attempt=attempt)))
+        return self.add(ev.Ended(effect.id, outcome, attempt), after_s=seconds)
 
     def start(self, *, notes: tuple[str, ...] = (), baseline: Measurement | None = None) -> Story:
         """Session, workspace and baseline."""
-        self.add(SessionStarted(4711, "host", "0.1.0"))
-        prepared = Prepared(Commit("base0000"), "tree-0", f"flyball/{self.state.task.id}", notes)
-        self.perform(Prepare(EffectId("prepare")), prepared)
+        self.add(ev.SessionStarted(4711, "host", "0.1.0"))
+        prepared = out.Prepared(Commit("base0000"), "tree-0", f"flyball/{self.state.task.id}", notes)
+        self.perform(fx.Prepare(EffectId("prepare")), prepared)
         return self.measure(baseline or measurement("base0000", total=4, files=Files()), name="baseline")
 
     def turn(self, claim: Claim | None = None, *, role: str = "", seconds: float = 41.0, **outcome: Any) -> Story:
         """A turn of the stage's role, from prompt to saved tree."""
         stage, number = self.state.main.stage, self.state.turns + 1
         choice = self.state.task.settings.choice(role or ROLES.get(stage, "implementer"))
-        effect = RunAgent(
+        effect = fx.RunAgent(
             EffectId(f"turn/{number}"),
             role=role or ROLES.get(stage, "implementer"),
             stage=stage,
@@ -148,16 +135,16 @@ class Story:
             authors=casting.authors(self.state, self.state.main) if stage == "QA" else (),
             product=stage in {"GREEN", "REFACTOR"},
         )
-        values: dict[str, Any] = {"kind": "ok", "usage": Usage(1000, 100, 0.05), "seconds": seconds}
-        ended = TurnEnded(claim=claim or Claim(), **{**values, **outcome})
+        values: dict[str, Any] = {"kind": "ok", "usage": out.Usage(1000, 100, 0.05), "seconds": seconds}
+        ended = out.TurnEnded(claim=claim or Claim(), **{**values, **outcome})
         self.perform(effect, ended, seconds=seconds)
         return self.save(f"turn-{number}", name=f"save/{number}")
 
     def save(self, label: str, *, name: str, accepted: bool = False) -> Story:
         """A kept tree."""
-        saved = Saved(Commit(f"{len(self.events):08x}"), f"tree-{len(self.events)}", label, accepted)
+        saved = out.Saved(Commit(f"{len(self.events):08x}"), f"tree-{len(self.events)}", label, accepted)
         turn = 0 if accepted or self.state.main.turn is None else self.state.main.turn.effect.turn
-        save = Save(
+        save = fx.Save(
             EffectId(name), label=label, message=label, parent=self.state.main.head, accepted=accepted, turn=turn
         )
         return self.perform(save, saved)
@@ -165,14 +152,14 @@ class Story:
     def measure(self, measured: Measurement, *, name: str = "") -> Story:
         """A measurement of the present pass, or one of its own name."""
         base = self.state.prepared.base if self.state.prepared else Commit("")
-        effect = Measure(
+        effect = fx.Measure(
             EffectId(f"measure/{name or self.state.turns}"),
             kind="baseline" if name == "baseline" else "gates",
             candidate=Commit(measured.candidate),
             base=base,
             accepted=base,
         )
-        return self.perform(effect, Measured(measured))
+        return self.perform(effect, out.Measured(measured))
 
     def judge(
         self,
@@ -197,7 +184,7 @@ class Story:
             summary=error,
             gate_held=held,
         )
-        fact = Judged(
+        fact = ev.Judged(
             stage=stage,
             iteration=iteration,
             turn=self.state.turns,
@@ -231,30 +218,24 @@ class Story:
         previous = self.state.main.stage
         if not forced and previous != "QA":
             self.save(previous, name=f"accept/{self.state.iterations}", accepted=True)
-        return self.add(Moved(to, previous, reason, forced=forced))
+        return self.add(ev.Moved(to, previous, reason, forced=forced))
 
     def restore(self, commit: Commit) -> Story:
         """Back to a checkpoint."""
         name = EffectId(f"restore/{self.state.main.restores + 1}")
-        return self.perform(Restore(name, commit, "regressing"), Restored(commit, "tree-back", Commit("undone00")))
+        restored = out.Restored(commit, "tree-back", Commit("undone00"))
+        return self.perform(fx.Restore(name, commit, "regressing"), restored)
 
-    def ask(self, question: Question) -> Story:
+    def ask(self, question: fx.Question) -> Story:
         """A question, left open."""
-        return self.add(Begun(Ask(EffectId(f"ask/{self.state.main.asks + 1}"), question)))
+        return self.add(ev.Begun(fx.Ask(EffectId(f"ask/{self.state.main.asks + 1}"), question)))
 
     def ship(self) -> Story:
         """The branch written and the task done."""
         self.save("report", name="save/report", accepted=True)
-        done = Delivered(self.state.main.head, f"flyball/{self.state.task.id}")
-        self.perform(Deliver(EffectId("deliver/1"), commit=self.state.main.head), done)
-        return self.add(TaskStopped("done", f"gates passed; the work is on branch {done.branch}"))
-
-
-def qa_checks(*, unverified: bool = True) -> tuple[Check, ...]:
-    """The results of a QA measurement."""
-    changelog = Check("changelog", "n/a", blocking=True, detail="off in the settings")
-    checks = (Check("tests_pass", "pass", blocking=True), Check("duplication", "fail", blocking=False, detail="7 %"))
-    return (*checks, changelog) if unverified else checks
+        done = out.Delivered(self.state.main.head, f"flyball/{self.state.task.id}")
+        self.perform(fx.Deliver(EffectId("deliver/1"), commit=self.state.main.head), done)
+        return self.add(ev.TaskStopped("done", f"gates passed; the work is on branch {done.branch}"))
 
 
 def short_tdd_run(task: Task | None = None) -> Story:
@@ -276,7 +257,12 @@ def short_tdd_run(task: Task | None = None) -> Story:
         story.iterate(claim=done, held=True, signal=True, progress=True).leave(following)
     story.turn(Claim(verdict="pass", exit_signal=True, source="fenced-block"))
     approved: dict[str, Scalar] = {"checks_passing": 1, "blocking_issues": 0, "verdict": "APPROVE"}
-    story.measure(measurement(story.state.main.head, checks=qa_checks()))
+    checks = (
+        Check("tests_pass", "pass", blocking=True),
+        Check("duplication", "fail", blocking=False, detail="7 %"),
+        Check("changelog", "n/a", blocking=True, detail="off in the settings"),
+    )
+    story.measure(measurement(story.state.main.head, checks=checks))
     return story.judge(held=True, signal=True, values=approved).leave("SHIP").ship()
 
 
@@ -288,7 +274,7 @@ def a_state(task: Task, at: datetime, stage: str, **known: Any) -> State:
     return State(task, at, {MAIN: Lane(MAIN, stage, loop=Loop(**loop), **lane)}, **known)
 
 
-def changed(known: State, **changes: Any) -> State:
+def with_changes(known: State, **changes: Any) -> State:
     """The same state with some of it otherwise, wherever that belongs: in the task, its main lane or the lane's loop."""
     following = known.copy()
     for name, value in changes.items():

@@ -5,7 +5,7 @@
         def evaluator(self):
             return my_package.EVALUATOR
 
-`planted` may give files with something wrong in them; then the evaluator must find it, and call it older where it was there before.
+`planted_files` may give files with something wrong in them; then the evaluator must find it, and call it older where it was there before.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from flyball.core.evaluation.choosing import choose
 from flyball.core.evaluation.findings import Changes, PassResult, evaluator_result
 from flyball.measures.evaluators.contract import Evaluator, EvaluatorAnswer
 from flyball.measures.evaluators.ground import TrackGround
-from flyball.measures.evaluators.program import answered
+from flyball.measures.evaluators.program import evaluate
 
 STATUSES = frozenset({"pass", "fail", "n/a", "skipped"})
 
@@ -36,7 +36,7 @@ class EvaluatorSuite:
         raise NotImplementedError("give the suite your evaluator: override the fixture `evaluator`")
 
     @pytest.fixture
-    def planted(self) -> Mapping[str, str]:
+    def planted_files(self) -> Mapping[str, str]:
         """Files in which something is wrong; none where that cannot be shown in files."""
         return {}
 
@@ -45,7 +45,7 @@ class EvaluatorSuite:
         """What tools are started with."""
         return {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 
-    def looked_at(
+    def measure_files(
         self,
         evaluator: Evaluator,
         folder: Path,
@@ -62,19 +62,23 @@ class EvaluatorSuite:
             for name, text in laid_out.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text)
-        spans = {name: _added((before or {}).get(name, ""), text) for name, text in files.items()}
+        spans: dict[str, tuple[tuple[int, int], ...]] = {}
+        for name, text in files.items():
+            old = (before or {}).get(name, "")
+            if old != text:
+                spans[name] = ((old.count("\n") + 1, text.count("\n") + 1),)
         ground = TrackGround(
             evaluator.card.name,
             str(base),
             str(folder / "scratch"),
             tuple(files),
             tuple(before or {}),
-            Changes({name: span for name, span in spans.items() if span}),
+            Changes(spans),
             environment=dict(environment),
             cache=self.cache,
         )
         monkeypatch.chdir(head)
-        return answered(evaluator, ground).passes
+        return evaluate(evaluator, ground).passes
 
     def test_its_card_names_it_and_its_passes(self, evaluator: Evaluator) -> None:
         card = evaluator.card
@@ -99,7 +103,7 @@ class EvaluatorSuite:
     def test_a_tree_without_files_is_no_crash_and_no_finding(
         self, evaluator: Evaluator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, str]
     ) -> None:
-        results = self.looked_at(evaluator, tmp_path, monkeypatch, files={}, environment=environment)
+        results = self.measure_files(evaluator, tmp_path, monkeypatch, files={}, environment=environment)
         assert [each.name for each in results] == [each.name for each in evaluator.card.passes if each.measured]
         assert all(each.status in STATUSES for each in results)
         assert not [each for each in results if each.findings]
@@ -107,20 +111,15 @@ class EvaluatorSuite:
     def test_files_nobody_can_read_are_no_crash(
         self, evaluator: Evaluator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, str]
     ) -> None:
-        odd = {
-            "broken.py": "def (:\n",
-            "broken.ts": "export {{{\n",
-            "empty.py": "",
-            "data.json": "{",
-            "notes.md": "# x\n",
-        }
-        results = self.looked_at(evaluator, tmp_path, monkeypatch, files=odd, environment=environment)
+        broken = {"broken.py": "def (:\n", "broken.ts": "export {{{\n", "data.json": "{"}
+        odd = {**broken, "empty.py": "", "notes.md": "# x\n"}
+        results = self.measure_files(evaluator, tmp_path, monkeypatch, files=odd, environment=environment)
         assert all(each.status in STATUSES for each in results)
 
     def test_its_answer_survives_the_way_to_the_dispatcher(
         self, evaluator: Evaluator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, str]
     ) -> None:
-        results = self.looked_at(evaluator, tmp_path, monkeypatch, files={"a.txt": "x\n"}, environment=environment)
+        results = self.measure_files(evaluator, tmp_path, monkeypatch, files={"a.txt": "x\n"}, environment=environment)
         raw = msgspec.json.encode(EvaluatorAnswer(results))
         assert msgspec.json.decode(raw, type=EvaluatorAnswer).passes == results
         assert evaluator_result(evaluator.card.name, (), results, measured_only=True).verdict in ("PASS", "FAIL")
@@ -128,28 +127,24 @@ class EvaluatorSuite:
     def test_what_is_planted_is_found_with_its_place_and_older_where_it_was_there_before(
         self,
         evaluator: Evaluator,
-        planted: Mapping[str, str],
+        planted_files: Mapping[str, str],
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
         environment: Mapping[str, str],
     ) -> None:
+        planted = planted_files
         if not planted:
             pytest.skip("this evaluator gives the suite nothing to plant")
-        new = self.looked_at(evaluator, tmp_path / "new", monkeypatch, files=planted, environment=environment)
+        new = self.measure_files(evaluator, tmp_path / "new", monkeypatch, files=planted, environment=environment)
         findings = [one for each in new if each.status == "fail" for one in each.findings]
         assert findings, "what is planted is found"
         assert all(one.file in planted and one.line > 0 for one in findings), "a finding names file and line"
         files = {name: f"{text}\n" for name, text in planted.items()}
-        old = self.looked_at(
+        old = self.measure_files(
             evaluator, tmp_path / "old", monkeypatch, files=files, before=planted, environment=environment
         )
         assert not [one for each in old for one in each.findings], "what was there before does not count"
         assert [one for each in old for one in each.older], "it is listed apart"
-
-
-def _added(before: str, text: str) -> tuple[tuple[int, int], ...]:
-    """The lines behind those that were there before."""
-    return () if before == text else ((before.count("\n") + 1, text.count("\n") + 1),)
 
 
 def _others(name: str) -> tuple[EvaluatorCard, ...]:

@@ -9,18 +9,8 @@ from typing import Any, Protocol
 
 import pytest
 
+from flyball.core.model import events as ev
 from flyball.core.model.effects import Wait
-from flyball.core.model.events import (
-    Begun,
-    Ended,
-    Event,
-    Fact,
-    Moved,
-    PersonSpoke,
-    SessionStarted,
-    Spoken,
-    TurnSetAside,
-)
 from flyball.core.model.outcomes import Waited
 from flyball.core.model.task import EffectId, TaskId
 from flyball.journal.errors import FactUnstorable, LeaseLost, TaskUnknown, WordTaken
@@ -28,24 +18,17 @@ from flyball.journal.records import Holder, LeaseRecord, Opening, StoredWord, Ta
 from flyball.ports import Journal
 
 AT = datetime(2026, 1, 5, 9, 0, 0, 123456, tzinfo=UTC)
-MOVED = Moved("GREEN", "RED", "the new tests fail as they should")
+MOVED = ev.Moved("GREEN", "RED", "the new tests fail as they should")
 
 
 class WholeJournal(Journal, Protocol):
     """All that wiring asks of a journal; the engine needs only `ports.Journal` and `ports.Inbox`."""
 
     def open_task(
-        self,
-        slug: str,
-        *,
-        workflow: str,
-        title: str,
-        at: datetime,
-        highest_on_disk: int = 0,
-        opening: Opening = ...,
+        self, slug: str, *, workflow: str, title: str, at: datetime, highest_on_disk: int = 0, opening: Opening = ...
     ) -> TaskRecord: ...
     def tasks(self) -> Sequence[TaskRecord]: ...
-    def post(self, task: TaskId, word: Spoken, *, text: str = "", question: str = "", at: datetime) -> int: ...
+    def post(self, task: TaskId, word: ev.Spoken, *, text: str = "", question: str = "", at: datetime) -> int: ...
     def pending(self, task: TaskId) -> Sequence[StoredWord]: ...
     def next_epoch(self, scope: str, holder: Holder) -> int: ...
     def lease(self, scope: str) -> LeaseRecord | None: ...
@@ -55,7 +38,7 @@ def a_task(journal: WholeJournal, slug: str = "it-works", opening: Opening = lam
     return journal.open_task(slug, workflow="tdd", title="make it work", at=AT, opening=opening).id
 
 
-def facts_of(events: Iterable[Event]) -> list[Fact]:
+def facts_of(events: Iterable[ev.Event]) -> list[ev.Fact]:
     return [event.fact for event in events]
 
 
@@ -65,7 +48,7 @@ class AppendingAndReading:
     def test_what_is_appended_is_read_back_in_order(self, journal: WholeJournal) -> None:
         task = a_task(journal)
         wait = Wait(EffectId("wait/1"), AT + timedelta(hours=1), "usage limit")
-        facts: list[Fact] = [SessionStarted(1, "here", "0"), Begun(wait), Ended(wait.id, Waited()), MOVED]
+        facts: list[ev.Fact] = [ev.SessionStarted(1, "here", "0"), ev.Begun(wait), ev.Ended(wait.id, Waited()), MOVED]
         first = journal.append(task, facts[:2], epoch=3, at=AT)
         second = journal.append(task, facts[2:], epoch=3, at=AT + timedelta(seconds=1))
         events = list(journal.read(task))
@@ -83,13 +66,13 @@ class AppendingAndReading:
 
     def test_a_journal_longer_than_a_page_is_read_whole(self, journal: WholeJournal) -> None:
         task = a_task(journal)
-        journal.append(task, [TurnSetAside(turn, "planned") for turn in range(2000)], epoch=0, at=AT)
+        journal.append(task, [ev.TurnSetAside(turn, "planned") for turn in range(2000)], epoch=0, at=AT)
         assert [event.seq for event in journal.read(task)] == list(range(1, 2001))
 
     def test_tasks_do_not_see_each_other(self, journal: WholeJournal) -> None:
         one, two = a_task(journal, "one"), a_task(journal, "two")
         journal.append(one, [MOVED], epoch=0, at=AT)
-        journal.append(two, [SessionStarted(1, "here", "0")], epoch=0, at=AT)
+        journal.append(two, [ev.SessionStarted(1, "here", "0")], epoch=0, at=AT)
         assert facts_of(journal.read(one)) == [MOVED]
         assert [event.seq for event in journal.read(two)] == [1]
 
@@ -108,14 +91,14 @@ class AppendingAndReading:
 
     def test_text_of_any_kind_survives(self, journal: WholeJournal) -> None:
         task = a_task(journal)
-        odd = Moved("GREEN", "RED", "zero \0, escape \x1b[31m, quote ' \" \\, 漢字, 🎛\u2028\n")
+        odd = ev.Moved("GREEN", "RED", "zero \0, escape \x1b[31m, quote ' \" \\, 漢字, 🎛\u2028\n")
         journal.append(task, [odd], epoch=0, at=AT)
         assert facts_of(journal.read(task)) == [odd]
 
     def test_a_fact_that_could_not_be_read_back_is_refused_with_all_its_neighbours(self, journal: WholeJournal) -> None:
         task = a_task(journal)
         wrong: Any = "not a number"
-        unreadable = (TurnSetAside(wrong, "planned"), Moved("GREEN", "RED", "half a character \ud800"))
+        unreadable = (ev.TurnSetAside(wrong, "planned"), ev.Moved("GREEN", "RED", "half a character \ud800"))
         for fact in unreadable:
             with pytest.raises(FactUnstorable):
                 journal.append(task, [MOVED, fact], epoch=0, at=AT)
@@ -160,14 +143,14 @@ class NumberingTasks:
         assert list(journal.tasks()) == [TaskRecord(task, 1, "tdd", "make it work", AT)]
 
     def test_the_first_facts_come_with_the_task(self, journal: WholeJournal) -> None:
-        task = a_task(journal, opening=lambda task: [Moved("RED", "", f"{task} begins")])
-        assert facts_of(journal.read(task)) == [Moved("RED", "", "001-it-works begins")]
+        task = a_task(journal, opening=lambda task: [ev.Moved("RED", "", f"{task} begins")])
+        assert facts_of(journal.read(task)) == [ev.Moved("RED", "", "001-it-works begins")]
         assert [event.seq for event in journal.append(task, [MOVED], epoch=0, at=AT)] == [2]
 
     def test_a_task_whose_first_facts_are_refused_does_not_exist(self, journal: WholeJournal) -> None:
         wrong: Any = None
         with pytest.raises(FactUnstorable):
-            a_task(journal, opening=lambda _: [TurnSetAside(wrong, "planned")])
+            a_task(journal, opening=lambda _: [ev.TurnSetAside(wrong, "planned")])
         assert list(journal.tasks()) == []
 
     def test_a_slug_that_could_leave_its_folder_is_refused(self, journal: WholeJournal) -> None:
@@ -213,13 +196,13 @@ class PassingWordsOn:
             StoredWord(first, task, "answer", "yes", "ask/1", AT),
             StoredWord(second, task, "pause", "", "", AT),
         ]
-        journal.append(task, [PersonSpoke("answer", "yes", "ask/1", first)], epoch=0, at=AT, taking=[first])
+        journal.append(task, [ev.PersonSpoke("answer", "yes", "ask/1", first)], epoch=0, at=AT, taking=[first])
         assert [word.id for word in journal.pending(task)] == [second]
 
     def test_a_word_cannot_be_taken_twice(self, journal: WholeJournal) -> None:
         task = a_task(journal)
         word = journal.post(task, "skip", at=AT)
-        spoke = PersonSpoke("skip", inbox=word)
+        spoke = ev.PersonSpoke("skip", inbox=word)
         journal.append(task, [spoke], epoch=0, at=AT, taking=[word])
         with pytest.raises(WordTaken):
             journal.append(task, [MOVED, spoke], epoch=0, at=AT, taking=[word])
@@ -229,7 +212,7 @@ class PassingWordsOn:
         task, other = a_task(journal, "one"), a_task(journal, "two")
         word = journal.post(other, "skip", at=AT)
         with pytest.raises(WordTaken):
-            journal.append(task, [PersonSpoke("skip", inbox=word)], epoch=0, at=AT, taking=[word])
+            journal.append(task, [ev.PersonSpoke("skip", inbox=word)], epoch=0, at=AT, taking=[word])
         assert [word.id for word in journal.pending(other)] == [word]
 
     def test_a_word_is_not_taken_when_its_facts_are_refused(self, journal: WholeJournal) -> None:
@@ -237,7 +220,7 @@ class PassingWordsOn:
         word = journal.post(task, "skip", at=AT)
         epoch = journal.next_epoch(task_scope(task), Holder(1, "here", AT))
         with pytest.raises(LeaseLost):
-            journal.append(task, [PersonSpoke("skip", inbox=word)], epoch=epoch - 1, at=AT, taking=[word])
+            journal.append(task, [ev.PersonSpoke("skip", inbox=word)], epoch=epoch - 1, at=AT, taking=[word])
         assert [waiting.id for waiting in journal.pending(task)] == [word]
 
     def test_taking_a_word_without_saying_it_is_refused_and_the_other_way_round(self, journal: WholeJournal) -> None:
@@ -246,7 +229,7 @@ class PassingWordsOn:
         with pytest.raises(ValueError, match="lost or doubled"):
             journal.append(task, [MOVED], epoch=0, at=AT, taking=[word])
         with pytest.raises(ValueError, match="lost or doubled"):
-            journal.append(task, [PersonSpoke("skip", inbox=word)], epoch=0, at=AT)
+            journal.append(task, [ev.PersonSpoke("skip", inbox=word)], epoch=0, at=AT)
         assert list(journal.read(task)) == []
 
     def test_a_word_that_could_not_become_a_fact_is_refused(self, journal: WholeJournal) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ SHELLS = frozenset(
 )
 """What clients call the tool that runs a command."""
 _TIME = re.compile(r"\{(now|iso|http)([+-]\d+)?\}")
+_FORMATS = {"iso": "%Y-%m-%dT%H:%M:%SZ", "http": "%a, %d %b %Y %H:%M:%S GMT"}
 _NONCE = re.compile(r"nonce[\\\"': ]{1,8}([0-9a-f]{16,64})\b")
 
 
@@ -108,11 +108,12 @@ def reply(step: ModelAnswer, number: int, tools: dict[str, dict[str, Any]], requ
     if step.shell:
         name = next((name for name in tools if name in SHELLS), "no-shell-offered")
         wanted.append(Call(name, shell_input(step.shell, tools.get(name, {}))))
+    first = next(iter(tools), "no-tool-offered")
     calls = tuple(
-        (f"call_{number}_{place}", _named(call.name, tools), filled(call.input, nonce))
+        (f"call_{number}_{place}", first if call.name == "*" else call.name, fill_nonce(call.input, nonce))
         for place, call in enumerate(wanted)
     )
-    return Reply(number, str(filled(step.say, nonce)), calls, step.usage, step.truncated)
+    return Reply(number, str(fill_nonce(step.say, nonce)), calls, step.usage, step.truncated)
 
 
 def shell_input(command: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -127,43 +128,27 @@ def shell_input(command: str, schema: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def filled(value: Any, nonce: str) -> Any:
+def fill_nonce(value: Any, nonce: str) -> Any:
     """The value with the nonce in its texts."""
     if isinstance(value, str):
         return value.replace("{nonce}", nonce)
     if isinstance(value, dict):
-        return {name: filled(part, nonce) for name, part in value.items()}
-    return [filled(part, nonce) for part in value] if isinstance(value, list) else value
+        return {name: fill_nonce(part, nonce) for name, part in value.items()}
+    return [fill_nonce(part, nonce) for part in value] if isinstance(value, list) else value
 
 
-def timed(value: Any, now: datetime) -> Any:
+def fill_times(value: Any, now: datetime) -> Any:
     """The value with the times in its texts."""
     if isinstance(value, dict):
-        return {name: timed(part, now) for name, part in value.items()}
+        return {name: fill_times(part, now) for name, part in value.items()}
     if isinstance(value, list):
-        return [timed(part, now) for part in value]
+        return [fill_times(part, now) for part in value]
     if not isinstance(value, str):
         return value
-    whole = _TIME.fullmatch(value)
-    if whole and whole[1] == "now":
-        return int(_moment(whole, now).timestamp())
-    return _TIME.sub(lambda found: _said(found, now), value)
 
+    def spell(found: re.Match[str]) -> str:
+        moment = now.astimezone(UTC) + timedelta(seconds=int(found[2] or 0))
+        return moment.strftime(_FORMATS[found[1]]) if found[1] in _FORMATS else str(int(moment.timestamp()))
 
-def timed_headers(headers: dict[str, str], now: datetime) -> Iterable[tuple[str, str]]:
-    return [(name, str(timed(value, now))) for name, value in headers.items()]
-
-
-def _named(name: str, tools: dict[str, dict[str, Any]]) -> str:
-    return next(iter(tools), "no-tool-offered") if name == "*" else name
-
-
-def _moment(found: re.Match[str], now: datetime) -> datetime:
-    return now.astimezone(UTC) + timedelta(seconds=int(found[2] or 0))
-
-
-def _said(found: re.Match[str], now: datetime) -> str:
-    moment = _moment(found, now)
-    if found[1] == "iso":
-        return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return moment.strftime("%a, %d %b %Y %H:%M:%S GMT") if found[1] == "http" else str(int(moment.timestamp()))
+    text, whole = _TIME.sub(spell, value), _TIME.fullmatch(value)
+    return int(text) if whole and whole[1] == "now" else text

@@ -13,8 +13,9 @@ import argparse
 import json
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,7 +27,7 @@ from flyball.testing.model_apis.chat import Chat
 from flyball.testing.model_apis.gemini import GeminiApi
 from flyball.testing.model_apis.responses import Responses
 from flyball.testing.model_apis.wire import Api
-from flyball.testing.model_script import Fault, ModelAnswer, ModelScript, Reply, load, reply, timed, timed_headers
+from flyball.testing.model_script import ModelAnswer, ModelScript, Reply, fill_times, load, reply
 
 _APIS: tuple[tuple[str, Api], ...] = (
     ("/messages", Anthropic()),
@@ -54,7 +55,7 @@ class ModelServer:
     def __init__(self, script: ModelScript, port: int = 0, log: Path | None = None) -> None:
         self._script, self._log = script, log
         self._lock = threading.Lock()
-        self._steps = _played(script)
+        self._steps = _answers(script)
         self._number = 0
         self.requests: list[Request] = []
         self.closed = threading.Event()
@@ -99,16 +100,10 @@ class ModelServer:
             return step, self._number
 
 
-def _played(script: ModelScript) -> Iterator[ModelAnswer]:
+def _answers(script: ModelScript) -> Iterator[ModelAnswer]:
     for step in script.steps:
-        times = step.repeat
-        while True:
-            yield step
-            times -= 1
-            if times == 0:
-                break
-    while True:
-        yield ModelAnswer(say=script.afterwards)
+        yield from repeat(step, step.repeat) if step.repeat else repeat(step)
+    yield from repeat(ModelAnswer(say=script.afterwards))
 
 
 class _Server(ThreadingHTTPServer):
@@ -134,7 +129,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         text = self.rfile.read(int(self.headers.get("content-length") or 0)).decode("utf-8", "replace")
-        body = _decoded(text)
+        try:
+            body = json.loads(text or "{}")
+        except ValueError:
+            body = None
         path = self.path.partition("?")[0]
         api = next((api for suffix, api in _APIS if path.endswith(suffix)), None) if isinstance(body, dict) else None
         step, number = self.model.step_for(api, self, body)
@@ -145,12 +143,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         if step.fault is not None:
-            self._fail(api, step.fault)
+            fault, now = step.fault, system_clock.now()
+            error = api.error(fault) if fault.body is None else fault.body
+            self._send(fault.status, fill_times(error, now), fill_times(fault.headers, now))
             return
         self._answer(api, step, reply(step, number, api.tools(body), text), body)
 
     def _answer(self, api: Api, step: ModelAnswer, said: Reply, body: Any) -> None:
-        headers = dict(timed_headers(step.headers, system_clock.now()))
+        headers = fill_times(step.headers, system_clock.now())
         if not api.streams(body, self.path):
             self._send(200, api.whole(said, body), headers)
             return
@@ -165,32 +165,20 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self.wfile.write(b"0\r\n\r\n")
 
-    def _fail(self, api: Api, fault: Fault) -> None:
-        now = system_clock.now()
-        body = api.error(fault) if fault.body is None else fault.body
-        self._send(fault.status, timed(body, now), dict(timed_headers(fault.headers, now)))
-
-    def _send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
+    def _send(self, status: int, body: Any, headers: Mapping[str, object] | None = None) -> None:
         content = json.dumps(body).encode()
         self._head(status, {"content-type": "application/json", "content-length": str(len(content)), **(headers or {})})
         if self.command != "HEAD":
             self.wfile.write(content)
 
-    def _head(self, status: int, headers: dict[str, str]) -> None:
+    def _head(self, status: int, headers: Mapping[str, object]) -> None:
         self.send_response(status)
         for name, value in headers.items():
-            self.send_header(name, value)
+            self.send_header(name, str(value))
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
         """Requests are kept, not printed."""
-
-
-def _decoded(text: str) -> Any:
-    try:
-        return json.loads(text or "{}")
-    except ValueError:
-        return None
 
 
 def main() -> None:

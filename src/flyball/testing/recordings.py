@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 from flyball.agents.dialect import Dialect, ProgramOutput, TurnRequest
@@ -43,12 +43,7 @@ def replay(
     end = Exit(code, signal, "exit", 1.0, stdout_tail=printed[-TAIL:], stderr_tail=errors[-TAIL:])
     heard = ProgramOutput(
         asked=TurnRequest(
-            model="",
-            folder=Path("/turn/shared"),
-            tree=Path("/repo"),
-            nonce=NONCE,
-            session=session,
-            sandboxed=sandboxed,
+            model="", folder=Path("/turn/shared"), tree=Path("/repo"), nonce=NONCE, session=session, sandboxed=sandboxed
         ),
         lines=Events(stdout),
         exit=end,
@@ -59,7 +54,7 @@ def replay(
         homes=homes,
     )
     turn = TurnOrder(A_TURN, heard.asked.tree, heard.asked.folder.parent, NONCE)
-    ran = ProgramRun(turn, Transcript(turn.folder, b""), end, None, "", heard.files, now, timedelta())
+    ran = ProgramRun(turn, Transcript(turn.folder, b""), end, None, "", heard.files, now, now)
     return settle_turn(dialect.read(heard), heard, ran, slept="", before=before)
 
 

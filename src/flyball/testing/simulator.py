@@ -18,46 +18,10 @@ from flyball.core.decide import begin, decide
 from flyball.core.fold.evolve import evolve
 from flyball.core.memory.recalling import recall
 from flyball.core.memory.validity import Tree
-from flyball.core.model.effects import (
-    Ask,
-    CloseLane,
-    Deliver,
-    Effect,
-    Integrate,
-    Measure,
-    OpenLane,
-    OpenPullRequest,
-    Prepare,
-    PutBack,
-    Recall,
-    Restore,
-    RunAgent,
-    Save,
-    Wait,
-)
+from flyball.core.model import effects as fx, outcomes as out
 from flyball.core.model.events import Begun, Ended, Event, Fact, SessionStarted, TaskOpened
 from flyball.core.model.learnings import Learnings
 from flyball.core.model.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality
-from flyball.core.model.outcomes import (
-    Answered,
-    Conflicted,
-    Delivered,
-    Integrated,
-    Measured,
-    Mended,
-    NothingToIntegrate,
-    Outcome,
-    Prepared,
-    PullRequested,
-    Recalled,
-    Restored,
-    Saved,
-    TurnEnded,
-    Unanswered,
-    Waited,
-    WorkspaceClosed,
-    WorkspaceOpened,
-)
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN, AgentChoice, Commit, Gate, Item, Settings, Task, TaskId
 from flyball.core.vocabulary import fact_type
@@ -113,9 +77,9 @@ class World:
 
     def __init__(
         self,
-        turn: Callable[[RunAgent, State], TurnEnded],
-        measure: Callable[[Measure, State], Measurement],
-        answer: Callable[[Ask, State], str | None] | None = None,
+        turn: Callable[[fx.RunAgent, State], out.TurnEnded],
+        measure: Callable[[fx.Measure, State], Measurement],
+        answer: Callable[[fx.Ask, State], str | None] | None = None,
     ) -> None:
         self.turn = turn
         self.measure = measure
@@ -136,70 +100,67 @@ class World:
     def tree(self, tree: str) -> None:
         self.trees[MAIN] = tree
 
-    def perform(self, effect: Effect, state: State) -> Outcome:  # noqa: C901, PLR0912 - one short case for each effect
+    def perform(self, effect: fx.Effect, state: State) -> out.Outcome:  # noqa: C901, PLR0912 - one short case for each effect
         if isinstance(effect, TRACK_EFFECTS):
             return self.track.perform(effect)
         match effect:
-            case Prepare():
-                return Prepared(Commit("base"), "tree-0", "flyball/001-it-works")
-            case OpenLane():
+            case fx.Prepare():
+                return out.Prepared(Commit("base"), "tree-0", "flyball/001-it-works")
+            case fx.OpenLane():
                 self.trees[effect.lane] = self.saved[effect.base]
-                return WorkspaceOpened(self.saved[effect.base])
-            case CloseLane():
+                return out.WorkspaceOpened(self.saved[effect.base])
+            case fx.CloseLane():
                 self.trees.pop(effect.lane, None)
-                return WorkspaceClosed()
-            case RunAgent():
+                return out.WorkspaceClosed()
+            case fx.RunAgent():
                 return self.turn(effect, state)
-            case Measure():
-                return Measured(self.measure(effect, state))
-            case Save() | PutBack():
+            case fx.Measure():
+                return out.Measured(self.measure(effect, state))
+            case fx.Save() | fx.PutBack():
                 return self._keep(effect)
-            case Restore():
+            case fx.Restore():
                 self.trees[effect.lane] = self.saved[effect.to]
-                return Restored(effect.to, self.saved[effect.to])
-            case Integrate():
+                return out.Restored(effect.to, self.saved[effect.to])
+            case fx.Integrate():
                 return self.integrate(effect)
-            case Deliver() | OpenPullRequest():
-                return self._deliver(effect)
+            case fx.Deliver():
+                return out.Delivered(effect.commit, "flyball/001-it-works")
+            case fx.OpenPullRequest():
+                return out.PullRequested(f"https://example.org/{effect.branch}")
             case ReadBacklog() | EditBacklog():
                 return self.folder.perform(effect)
-            case Recall():
+            case fx.Recall():
                 return self.recall(effect, state)
             case ReadDraft():
                 return DraftRead(self.draft)
-            case Wait():
-                return Waited()
-            case Ask():
+            case fx.Wait():
+                return out.Waited()
+            case fx.Ask():
                 text = self.answer(effect, state)
-                return Unanswered() if text is None else Answered(text)
+                return out.Unanswered() if text is None else out.Answered(text)
         raise AssertionError(f"no workflow asks for {effect}: play it here when one does")
 
-    def recall(self, effect: Recall, state: State) -> Recalled:
+    def recall(self, effect: fx.Recall, state: State) -> out.Recalled:
         """What the task itself has learnt and other tasks told here, in a tree that has every file."""
         return recall(effect, state.task.id, {**self.others, state.task.id: state.learnings}, self.files)
 
-    def integrate(self, effect: Integrate) -> Integrated | Conflicted | NothingToIntegrate:
+    def integrate(self, effect: fx.Integrate) -> out.Integrated | out.Conflicted | out.NothingToIntegrate:
         """Both trees together; override it for a conflict."""
         mine, theirs = self.saved[effect.commit], self.saved[effect.onto]
         if mine in {self.saved[effect.base], theirs}:
-            return NothingToIntegrate()
+            return out.NothingToIntegrate()
         commit = Commit(f"{effect.onto}+{effect.commit}")
         self.saved[commit] = f"{theirs}+{mine}"
-        return Integrated(commit, self.saved[commit])
+        return out.Integrated(commit, self.saved[commit])
 
-    def _deliver(self, effect: Deliver | OpenPullRequest) -> Outcome:
-        if isinstance(effect, Deliver):
-            return Delivered(effect.commit, "flyball/001-it-works")
-        return PullRequested(f"https://example.org/{effect.branch}")
-
-    def _keep(self, effect: Save | PutBack) -> Saved | Mended:
+    def _keep(self, effect: fx.Save | fx.PutBack) -> out.Saved | out.Mended:
         if effect.tree:
             self.trees[effect.lane] = effect.tree
         commit = Commit(f"{effect.label}@{effect.id}")
         tree = self.saved[commit] = self.trees[effect.lane]
-        if isinstance(effect, PutBack):
-            return Mended(commit, tree, effect.label, effect.paths)
-        return Saved(commit, tree, effect.label, effect.accepted)
+        if isinstance(effect, fx.PutBack):
+            return out.Mended(commit, tree, effect.label, effect.paths)
+        return out.Saved(commit, tree, effect.label, effect.accepted)
 
 
 class Simulator:
@@ -210,7 +171,7 @@ class Simulator:
         world: World,
         task: Task | None = None,
         stage: str = "RED",
-        pick: Callable[[list[Effect]], Effect] = lambda under_way: under_way[0],
+        pick: Callable[[list[fx.Effect]], fx.Effect] = lambda under_way: under_way[0],
     ) -> None:
         self.world = world
         self.pick = pick
@@ -254,9 +215,9 @@ class Simulator:
             assert under_way, f"nothing is under way and nothing comes next in {self.known.main.stage}"
             self.end(self.pick(under_way))
 
-    def end(self, effect: Effect) -> None:
+    def end(self, effect: fx.Effect) -> None:
         """The world does what was begun."""
-        self.now = max(self.now, effect.until) if isinstance(effect, Wait) else self.now + STEP
+        self.now = max(self.now, effect.until) if isinstance(effect, fx.Wait) else self.now + STEP
         self.append(Ended(effect.id, self.world.perform(effect, self.known), effect.attempt))
 
     def of(self, kind: type[Fact]) -> list[Fact]:
@@ -264,8 +225,10 @@ class Simulator:
         return [e.fact for e in self.events if isinstance(e.fact, kind)]
 
     @property
-    def turns(self) -> list[RunAgent]:
-        return [e.fact.effect for e in self.events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, RunAgent)]
+    def turns(self) -> list[fx.RunAgent]:
+        return [
+            e.fact.effect for e in self.events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, fx.RunAgent)
+        ]
 
 
 def suite(
@@ -278,9 +241,9 @@ def suite(
     return Measurement(candidate, tree, (gate,), counts, failing=failing, green_runs=runs)
 
 
-def ok(claim: Claim = NO_CLAIM, **more: object) -> TurnEnded:
+def ok(claim: Claim = NO_CLAIM, **more: object) -> out.TurnEnded:
     """A turn that ended well, whatever it claims."""
-    return TurnEnded("ok", claim=claim, **more)  # type: ignore[arg-type]
+    return out.TurnEnded("ok", claim=claim, **more)  # type: ignore[arg-type]
 
 
 class Honest(World):
@@ -290,33 +253,20 @@ class Honest(World):
         super().__init__(self.work, self.look)
         self.stage_done: set[str] = set()
 
-    def work(self, turn: RunAgent, _state: State) -> TurnEnded:
+    def work(self, turn: fx.RunAgent, _state: State) -> out.TurnEnded:
         self.tree = f"tree-{turn.turn}"
         self.stage_done.add(turn.stage)
         return ok(APPROVED if turn.role == "qa" else DONE)
 
-    def look(self, measure: Measure, _state: State) -> Measurement:
+    def look(self, measure: fx.Measure, _state: State) -> Measurement:
         if measure.kind == "baseline":
             return suite(measure.candidate, self.tree)
         if measure.kind == "red":
             return self.red(measure)
         files = Files(documents=3, decision_records=1) if "DOCUMENT" in self.stage_done else Files()
         checks = (Check("tests pass", "pass", True),) if measure.kind == "qa" else ()
-        measured = suite(measure.candidate, self.tree, total=6)
-        return Measurement(
-            measured.candidate,
-            measured.tree,
-            measured.gates,
-            measured.counts,
-            green_runs=2,
-            files=files,
-            quality=Quality(),
-            checks=checks,
-        )
+        return replace(suite(measure.candidate, self.tree, total=6), files=files, quality=Quality(), checks=checks)
 
-    def red(self, measure: Measure) -> Measurement:
+    def red(self, measure: fx.Measure) -> Measurement:
         measured = suite(measure.candidate, self.tree, failing=(NEW.id,), total=6)
-        new = (NEW,) if "RED" in self.stage_done else ()
-        return Measurement(
-            measured.candidate, measured.tree, measured.gates, measured.counts, failing=measured.failing, new_tests=new
-        )
+        return replace(measured, new_tests=(NEW,) if "RED" in self.stage_done else ())

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from flyball.core.evaluation.business import BusinessSync
-from flyball.core.evaluation.catalogue import BUILT_IN
+from flyball.core.evaluation.catalogue import BUILT_IN, Pass
 from flyball.core.evaluation.choosing import Chosen
 from flyball.core.evaluation.findings import PassResult, TrackDefect
 from flyball.core.model.effects import Effect
 from flyball.core.model.outcomes import Outcome
-from flyball.core.workflows.track import effects as ed, plan_text
-from flyball.core.workflows.track.effects import (
-    AnswersChecked,
-    CheckAnswers,
-    Edit,
-    EditTrack,
-    MeasureTrack,
-    ReadTrack,
-    TrackEdited,
-    TrackMeasured,
-    TrackRead,
-    TrackStale,
-)
+from flyball.core.workflows.track import effects as fx, plan_text
 
 PAGE = """# Plan
 
@@ -41,13 +27,13 @@ class TrackInMemory:
     """A track folder; each of `measured` is how one evaluation ends, and after the last everything passes."""
 
     def __init__(
-        self, plan: str = PAGE, *measured: TrackMeasured, chosen: tuple[Chosen, ...] = (QUALITY,), sync: bool = False
+        self, plan: str = PAGE, *measured: fx.TrackMeasured, chosen: tuple[Chosen, ...] = (QUALITY,), sync: bool = False
     ) -> None:
         self.plan = plan
         self.sync = sync
         self.measured = list(measured)
         self.chosen = chosen
-        self.edits: list[Edit] = []
+        self.edits: list[fx.Edit] = []
         self.stale = 0
         self.completed = False
         self.fix_cycles = 0
@@ -56,18 +42,18 @@ class TrackInMemory:
 
     def perform(self, effect: Effect) -> Outcome:
         match effect:
-            case ReadTrack():
+            case fx.ReadTrack():
                 return self.read()
-            case EditTrack():
+            case fx.EditTrack():
                 return self.edit(effect)
-            case MeasureTrack():
+            case fx.MeasureTrack():
                 return self.measured.pop(0) if self.measured else passing(self.chosen, sync=self.sync)
-            case CheckAnswers():
-                return AnswersChecked({name: judged(name) for name in effect.answers})
+            case fx.CheckAnswers():
+                return fx.AnswersChecked({name: passing_answer(name) for name in effect.answers})
         raise AssertionError(f"no effect of a track: {effect}")
 
-    def read(self) -> TrackRead:
-        return TrackRead(
+    def read(self) -> fx.TrackRead:
+        return fx.TrackRead(
             "form_20261117",
             "A form",
             "implement a form",
@@ -80,57 +66,55 @@ class TrackInMemory:
             completed=self.completed,
         )
 
-    def edit(self, effect: EditTrack) -> TrackEdited | TrackStale:
+    def edit(self, effect: fx.EditTrack) -> fx.TrackEdited | fx.TrackStale:
         if self.stale:
             self.stale -= 1
-            return TrackStale("plan.md")
+            return fx.TrackStale("plan.md")
         try:
             for edit in effect.edits:
                 self._make(edit)
         except plan_text.TaskNotFound:
-            return TrackStale("plan.md")
-        return TrackEdited()
+            return fx.TrackStale("plan.md")
+        return fx.TrackEdited()
 
-    def _make(self, edit: Edit) -> None:
+    def _make(self, edit: fx.Edit) -> None:
         match edit:
-            case ed.WritePlan(text=text):
+            case fx.WritePlan(text=text):
                 self.plan = text
-            case ed.SetBox(task=task, mark=mark):
+            case fx.SetBox(task=task, mark=mark):
                 self.plan = plan_text.with_box(self.plan, task, mark)
-            case ed.MarkDone(task=task, sha=sha, summary=summary):
+            case fx.MarkDone(task=task, sha=sha, summary=summary):
                 self.plan = plan_text.with_done(self.plan, task, sha, summary)
-            case ed.AddLines(heading=heading, lines=lines):
+            case fx.AddLines(heading=heading, lines=lines):
                 self.plan = plan_text.with_section(self.plan, heading, lines)
-            case ed.WriteEvaluation(evaluation=evaluation):
+            case fx.WriteEvaluation(evaluation=evaluation):
                 self.fix_cycles += evaluation.verdict == "FAIL"
-            case ed.CompleteTrack():
+            case fx.CompleteTrack():
                 self.completed = True
         self.edits.append(edit)
 
 
-def _passes(name: str) -> Sequence[tuple[str, bool, bool]]:
-    card = next(each for each in BUILT_IN if each.name == name)
-    return [(each.name, bool(each.measured), bool(each.judged)) for each in card.passes]
+def _passes(name: str) -> tuple[Pass, ...]:
+    return next(card.passes for card in BUILT_IN if card.name == name)
 
 
-def passing(chosen: tuple[Chosen, ...] = (QUALITY,), *, sync: bool = False) -> TrackMeasured:
+def passing(chosen: tuple[Chosen, ...] = (QUALITY,), *, sync: bool = False) -> fx.TrackMeasured:
     """Everything that can be measured passes; `sync`: documents of the business are to follow."""
-    return TrackMeasured(
-        {
-            each.name: tuple(PassResult(n, "pass") for n, measured, _ in _passes(each.name) if measured)
-            for each in chosen
-        },
+    names = [each.name for each in chosen]
+    return fx.TrackMeasured(
+        {name: tuple(PassResult(each.name, "pass") for each in _passes(name) if each.measured) for name in names},
         sync=BusinessSync(sync, ("product.md",) if sync else (), ("pricing in form.py",) if sync else ()),
     )
 
 
-def failing(message: str, chosen: tuple[Chosen, ...] = (QUALITY,)) -> TrackMeasured:
+def failing(message: str, chosen: tuple[Chosen, ...] = (QUALITY,)) -> fx.TrackMeasured:
     """One pass of the first evaluator fails with a finding."""
     whole = passing(chosen).passes
     first, *others = whole[chosen[0].name]
     found = PassResult(first.name, "fail", (TrackDefect("rule", message, "form.py", 3, new=True),))
-    return TrackMeasured({**whole, chosen[0].name: (found, *others)})
+    return fx.TrackMeasured({**whole, chosen[0].name: (found, *others)})
 
 
-def judged(name: str) -> tuple[PassResult, ...]:
-    return tuple(PassResult(n, "pass", evidence=("form.py:1",)) for n, _, judged in _passes(name) if judged)
+def passing_answer(name: str) -> tuple[PassResult, ...]:
+    """What a judge who finds nothing wrong says of each pass that is judged."""
+    return tuple(PassResult(each.name, "pass", evidence=("form.py:1",)) for each in _passes(name) if each.judged)

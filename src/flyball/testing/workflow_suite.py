@@ -68,7 +68,7 @@ class WorkflowSuite:
     """Stages, both gates, protected paths, rejections, kills and folding."""
 
     @pytest.fixture(autouse=True)
-    def _registered(self, workflow: Workflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    def _register(self, workflow: Workflow, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(WORKFLOWS, workflow.name, workflow)
 
     def world(self, *reviews: Claim, claim: Claim = DONE, green: bool = True) -> World:
@@ -79,14 +79,14 @@ class WorkflowSuite:
         """What is played; override it for a workflow that needs more than a request and a criterion."""
         return replace(a_task(), workflow=workflow.name)
 
-    def played(self, workflow: Workflow, world: World, **limits: int) -> Simulator:
+    def simulator(self, workflow: Workflow, world: World, **limits: int) -> Simulator:
         task = self.task(workflow)
         if limits:
             task = replace(task, settings=replace(task.settings, limits=Limits(**limits)))
         return Simulator(world, task, workflow.stages[0])
 
     def test_a_task_is_done_and_every_stage_is_reached(self, workflow: Workflow) -> None:
-        simulator = self.played(workflow, self.world())
+        simulator = self.simulator(workflow, self.world())
         state = simulator.run(STEPS)
         assert state.decision == "DONE", state.stopped
         visited = {workflow.stages[0], *(move.stage for move in _moves(simulator))}
@@ -99,19 +99,19 @@ class WorkflowSuite:
 
     @pytest.mark.parametrize("claim", [DONE, SILENT, Claim()], ids=["lies", "reports nothing", "says nothing"])
     def test_it_ends_in_a_world_that_never_gets_better(self, workflow: Workflow, claim: Claim) -> None:
-        state = self.played(workflow, self.world(claim=claim, green=False)).run(STEPS)
+        state = self.simulator(workflow, self.world(claim=claim, green=False)).run(STEPS)
         assert state.decision != "DONE"
 
     @pytest.mark.parametrize("kind", ["crashed", "killed", "timed_out", "denied"])
     def test_it_ends_when_no_turn_ends_well(self, workflow: Workflow, kind: str) -> None:
         world = self.world()
         world.turn = lambda _turn, _state: TurnEnded(kind, detail="it broke")  # type: ignore[arg-type]
-        assert self.played(workflow, world, max_turns=40).run(STEPS).decision != "DONE"
+        assert self.simulator(workflow, world, max_turns=40).run(STEPS).decision != "DONE"
 
     def test_it_ends_when_every_review_rejects(self, workflow: Workflow) -> None:
         if not _reviewing(workflow):
             pytest.skip("nobody reviews in this workflow")
-        state = self.played(workflow, self.world(*[REJECTED] * 200), max_turns=100).run(STEPS)
+        state = self.simulator(workflow, self.world(*[REJECTED] * 200), max_turns=100).run(STEPS)
         assert state.decision != "DONE", "C51: what is always rejected is never done"
 
     @pytest.mark.parametrize(
@@ -120,19 +120,18 @@ class WorkflowSuite:
     def test_no_stage_with_a_gate_is_left_by_one_of_the_two_alone(
         self, workflow: Workflow, claim: Claim, green: bool
     ) -> None:
-        simulator = self.played(workflow, self.world(claim=claim, green=green), max_turns=30)
+        simulator = self.simulator(workflow, self.world(claim=claim, green=green), max_turns=30)
         simulator.run(STEPS)
         assert simulator.of(Judged), "C40: a turn was judged"
         assert left_too_early(simulator) == [], "C40: gate and signal of the same iteration, or a person's word"
 
     def test_what_is_measured_names_what_was_accepted(self, workflow: Workflow) -> None:
-        simulator = self.played(workflow, self.world())
+        simulator = self.simulator(workflow, self.world())
         simulator.run(STEPS)
         wanted = [f.effect for f in simulator.of(Begun) if isinstance(f, Begun) and isinstance(f.effect, Measure)]
         assert [m for m in wanted if m.kind != "baseline"], "C42: something was measured"
-        assert all(m.accepted and m.base == "base" for m in wanted), (
-            "C42: protected paths are taken from what was accepted"
-        )
+        told = "C42: protected paths are taken from what was accepted"
+        assert all(m.accepted and m.base == "base" for m in wanted), told
         writers = [turn for turn in simulator.turns if not turn.copy]
         reviews = [turn for turn in simulator.turns if turn.role in _reviewing(workflow)]
         assert writers
@@ -141,7 +140,7 @@ class WorkflowSuite:
     def test_a_rejection_leads_back_to_work_and_is_told(self, workflow: Workflow) -> None:
         if not _reviewing(workflow):
             pytest.skip("nobody reviews in this workflow")
-        simulator = self.played(workflow, self.world(REJECTED))
+        simulator = self.simulator(workflow, self.world(REJECTED))
         state = simulator.run(STEPS)
         assert state.decision == "DONE", state.stopped
         turns = simulator.turns
@@ -152,15 +151,15 @@ class WorkflowSuite:
         assert any(turn.copy for turn in turns[last_write + 1 :]), "C51: what was changed is reviewed again"
 
     def test_a_kill_between_any_two_appends_loses_and_doubles_nothing(self, workflow: Workflow) -> None:
-        whole = self.played(workflow, self.world())
+        whole = self.simulator(workflow, self.world())
         whole.run(STEPS)
         place = 1
         while place < len(whole.events) - 1:
-            killed = self.played(workflow, self.world())
+            killed = self.simulator(workflow, self.world())
             while len(killed.events) <= place and killed.known.stopped is None:
                 killed.step()
             place = len(killed.events)  # facts of one append are all there or none
-            state = folded(killed.events)
+            state = fold(killed.events)
             assert state == killed.known, f"killed after event {place}"
             killed.state = state
             killed.append(SessionStarted(2, "simulated", "0"), *reconcile_open_effects(state))
@@ -169,7 +168,7 @@ class WorkflowSuite:
             assert [m.stage for m in _moves(killed)] == [m.stage for m in _moves(whole)], f"killed after event {place}"
 
     def test_folding_what_was_stored_gives_the_same_state_and_the_same_decision(self, workflow: Workflow) -> None:
-        simulator = self.played(workflow, self.world())
+        simulator = self.simulator(workflow, self.world())
         decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(event_type())
         ends: list[int] = []
         while simulator.known.stopped is None:
@@ -177,12 +176,12 @@ class WorkflowSuite:
             ends.append(len(simulator.events))
         stored = [decoder.decode(msgspec.json.encode(event)) for event in simulator.events]
         assert stored == simulator.events
-        assert folded(stored) == simulator.known
+        assert fold(stored) == simulator.known
         for place in ends[::5]:  # facts of one append are all there or none, so nothing is decided between them
-            assert decide(folded(stored[:place])) == decide(folded(simulator.events[:place]))
+            assert decide(fold(stored[:place])) == decide(fold(simulator.events[:place]))
 
 
-def folded(events: list[Event]) -> State:
+def fold(events: list[Event]) -> State:
     """The state that events lead to."""
     state: State | None = None
     for event in events:

@@ -154,7 +154,7 @@ def test_the_client_is_run_as_the_turns_program_with_the_agents_command_behind_i
     asked = TurnRequest(model="m-1", folder=Path("/turn"), tree=Path("/repo"), nonce="n", session="s-1")
 
     assert ANY.invoke(asked).argv == (
-        *(sys.executable, "-P", "-m", "flyball.agents.acp_client", "--session", "s-1", "--model", "m-1"),
+        *(sys.executable, "-P", "-m", "flyball.agents.acp_client", "--model", "m-1", "--session", "s-1"),
         *("--", "some-agent", "--acp"),
     )
 

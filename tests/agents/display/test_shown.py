@@ -10,10 +10,8 @@ from flyball.agents.display.display import (
     Shown,
     live_line,
     log_lines,
-    show_notice,
-    show_piece,
     show_result,
-    show_text,
+    show_words,
 )
 
 RECORDED = Path(__file__).parents[1] / "recorded"
@@ -50,7 +48,11 @@ def test_lines_that_are_no_events_stay_and_nothing_reaches_a_screen_unscrubbed(t
     )
 
     def show(event: dict[str, str]) -> list[Shown]:
-        return show_text(event.get("a")) or show_piece(event.get("b")) or show_notice("x" * (BRIEF + 1))
+        return (
+            show_words("text", event.get("a"))
+            or show_words("piece", event.get("b"))
+            or show_words("notice", "x" * (BRIEF + 1))
+        )
 
     assert list(log_lines(tmp_path / "stdout", show)) == ["one", "two", "plain \\xff", "three", f"! {'x' * BRIEF}…"]
     assert list(log_lines(tmp_path / "stdout", None))[-1] == '{"c": 1}'
@@ -58,6 +60,9 @@ def test_lines_that_are_no_events_stay_and_nothing_reaches_a_screen_unscrubbed(t
 
 
 def test_a_result_is_brief_and_not_shown_live() -> None:
-    shown = [*show_text("It works.\nAll of it."), *show_result([{"type": "text", "text": "one"}, {"text": "two"}])]
+    shown = [
+        *show_words("text", "It works.\nAll of it."),
+        show_result([{"type": "text", "text": "one"}, {"text": "two"}], failed=False),
+    ]
     assert live_line(shown) == "It works."
-    assert live_line(show_result("x", failed=True)) == ""
+    assert live_line([show_result("x", failed=True)]) == ""

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from flyball.agents.dialect import Event, Invocation, ProgramOutput, TurnReading, TurnRequest
-from flyball.agents.display.display import Shown, show_text
+from flyball.agents.display.display import Shown, show_words
 from flyball.agents.display.live import LONGEST_EVENT, EventView
 from flyball.agents.reading.jsonl import LONGEST_LINE, OTHER_LINES, Events, files_in, other_lines
 from flyball.agents.run.cli import Cli, CliAgent
@@ -69,7 +69,7 @@ class Spoken:
         return TurnReading(kind=last["kind"], final_message=last.get("text", ""), usage=usage, session="s-1")
 
     def show(self, event: Event) -> list[Shown]:
-        return show_text(event.get("text"))
+        return show_words("text", event.get("text"))
 
 
 OK = 'print(json.dumps({"kind": "ok", "text": "done"}))'
@@ -128,7 +128,6 @@ class TestGiven:
     def test_the_prompt_comes_on_standard_input_or_standard_input_is_empty(self, scene: Scene, piped: bool) -> None:
         dialect = Spoken('print(json.dumps({"kind": "ok", "text": sys.stdin.read()}))', prompt_on_stdin=piped)
         assert scene.turn(dialect).final_message == (f"work {NONCE}" if piped else "")
-        assert dialect.asked[0].prompt_file.name == "prompt.md"
 
     def test_it_is_asked_what_the_user_set_and_started_where_they_say(self, scene: Scene) -> None:
         dialect = Spoken(
@@ -274,7 +273,9 @@ class TestHearing:
 
     def test_whoever_watches_sees_events_in_words_and_other_lines_as_they_are(self) -> None:
         lines: list[str] = []
-        view = EventView(lambda _, line: lines.append(line), system_clock, lambda event: show_text(event.get("say")))
+        view = EventView(
+            lambda _, line: lines.append(line), system_clock, lambda event: show_words("text", event.get("say"))
+        )
         for piece in (b'{"say": "o', b'ne"}\n', b'{"quiet": 1}\n', b"x" * (LONGEST_EVENT + 1), b"tail\n", b"plain"):
             view.take("stdout", piece)
         view.flush()
@@ -291,7 +292,7 @@ def after(
     )
     turn = TurnOrder(A_TURN, ASKED.tree, ASKED.folder, NONCE)
     silent = timedelta(seconds=60 if heard.exit.ended_by == "idle" else 0)
-    ran = ProgramRun(turn, Transcript(ASKED.folder, b""), heard.exit, None, "", {}, NOW, silent)
+    ran = ProgramRun(turn, Transcript(ASKED.folder, b""), heard.exit, None, "", {}, NOW, NOW - silent)
     reading = TurnReading(kind=kind, detail="as read", reset_at=reset_at, final_message=message)
     return settle_turn(reading, heard, ran, slept=slept, before=Usage())
 

@@ -34,7 +34,7 @@ def ended(reading: TurnReading, end: Exit, *, stderr: str = "", slept: str = "",
     heard = ProgramOutput(asked=wanted, lines=(), exit=end, now=NOW, stderr_text=stderr)
     turn = TurnOrder(A_TURN, wanted.tree, Path("/turn"), NONCE)
     silent = timedelta(minutes=15) if end.ended_by == "idle" else timedelta()
-    ran = ProgramRun(turn, Transcript(turn.folder, b""), end, None, "", {}, NOW, silent)
+    ran = ProgramRun(turn, Transcript(turn.folder, b""), end, None, "", {}, NOW, NOW - silent)
     return settle_turn(reading, heard, ran, slept=slept, before=before)
 
 

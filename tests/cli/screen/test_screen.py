@@ -24,7 +24,7 @@ from flyball.core.model.events import Begun, Held, TaskStopped
 from flyball.core.model.task import EffectId
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.standing import health, reason
-from flyball.testing.builders import Story, changed, measurement, short_tdd_run
+from flyball.testing.builders import Story, measurement, short_tdd_run, with_changes
 
 
 def green_under_way() -> Story:
@@ -342,5 +342,5 @@ def test_every_plain_line_begins_with_the_local_time_of_day(
 def test_every_workflow_stage_fits_the_view():
     story = green_under_way()
     for stage in ("RED", "QA", "SHIP"):
-        view = replace(view_of(story), state=changed(story.state, stage=stage))
+        view = replace(view_of(story), state=with_changes(story.state, stage=stage))
         assert len(panel(view, Moment(story.at), 80)) == 8

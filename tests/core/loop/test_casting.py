@@ -14,7 +14,7 @@ from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, AgentSpec, Author, Gate, Player, Settings, Task
 from flyball.core.providers.models import MODELS, account_of, same_model
-from flyball.testing.builders import a_state, changed
+from flyball.testing.builders import a_state, with_changes
 from flyball.testing.simulator import START, Honest, Simulator, a_task
 
 HOUR = timedelta(hours=1)
@@ -158,7 +158,7 @@ def test_two_names_on_one_login_share_its_limit() -> None:
     known = a_state(a_task_of(names), START, "GREEN")
     assert casting.account(known, "a") == casting.account(known, "b")
     limits = {casting.account(known, "a"): LimitHit("a", "usage_limit", START + HOUR)}
-    assert playing(changed(known, limits=limits), "implementer", reviewing=False) is None
+    assert playing(with_changes(known, limits=limits), "implementer", reviewing=False) is None
 
 
 @pytest.mark.req("C12")

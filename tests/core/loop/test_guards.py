@@ -26,7 +26,7 @@ from flyball.core.model.task import (
     Task,
 )
 from flyball.core.workflows.tdd.prompts import brief
-from flyball.testing.builders import a_state, changed
+from flyball.testing.builders import a_state, with_changes
 from flyball.testing.simulator import START, a_task
 
 HOUR = timedelta(hours=1)
@@ -96,7 +96,7 @@ def test_the_guards_hold_in_their_order() -> None:
     ]
     for lifted in lifting:
         names.append(_name(held(known)))
-        known = changed(known, **lifted)
+        known = with_changes(known, **lifted)
     assert names == ["provider", "hourly", "limit", "crashes", "breaker"]
     assert guards.before_turn(known, known.main, "implementer") is None
 
@@ -117,10 +117,10 @@ def test_a_guard_is_a_fact_first_and_then_one_durable_wait_and_an_open_wait_cost
     known = state(limits={a: LimitHit(a, "usage_limit", LATER, "full") for a in ("first", "second")})
     first = held(known)
     assert first.facts == (Held("provider", "first: usage limit: full", LATER),)
-    known = changed(known, held=first.facts[0])
+    known = with_changes(known, held=first.facts[0])
     wait = held(known).effects[0]
     assert wait == Wait(EffectId("wait/1"), until=LATER, reason="first: usage limit: full")
-    assert held(changed(known, open={wait.id: wait})) == Step()
+    assert held(with_changes(known, open={wait.id: wait})) == Step()
 
 
 @pytest.mark.req("C10")
@@ -159,7 +159,7 @@ def test_somebody_there_chooses_to_wait_to_continue_or_to_abort(answer: str, exp
     ask = held(known).effects[0]
     assert isinstance(ask, Ask)
     assert [o.key for o in ask.question.options] == ["wait", "continue", "abort"]
-    found = held(changed(known, questions={ask.id: Asked(ask.question, answer=answer)}))
+    found = held(with_changes(known, questions={ask.id: Asked(ask.question, answer=answer)}))
     last = found.facts[-1]
     assert getattr(last, "word", "") == expected if expected == "abort" else isinstance(last, expected)  # type: ignore[arg-type]
 
@@ -207,7 +207,7 @@ def test_the_next_agent_goes_on_with_a_model_of_its_own_while_the_first_is_limit
     limited = state(limits={"first": LimitHit("first", "usage_limit", LATER)}, sessions={"first": "abc"})
     turn = spawned(limited)
     assert (turn.agent, turn.model, turn.session) == ("second", "small", "")
-    back = spawned(changed(limited, now=LATER))
+    back = spawned(with_changes(limited, now=LATER))
     assert (back.agent, back.model, back.session) == ("first", "big", "abc")
 
 
@@ -235,11 +235,11 @@ def test_nobody_who_is_there_is_said_with_the_reason_the_last_one_gave() -> None
 def test_the_rung_of_another_agent_lets_the_next_one_work_and_leaves_the_reviewer_as_it_was() -> None:
     settings = msgspec.structs.replace(task().settings, roles={"default": AgentChoice("a", fallback=("b", "c"))})
     stalled = state(a_task(settings=settings), rungs=("fresh-context", "other-agent"))
-    written = changed(stalled, authors=(Author("implementer", "b"),))
+    written = with_changes(stalled, authors=(Author("implementer", "b"),))
     assert [playing(written, "implementer"), playing(written, "qa", reviewing=True)] == ["b", "a"]
-    limited = changed(stalled, limits={"b": LimitHit("b", "usage_limit", LATER)})
+    limited = with_changes(stalled, limits={"b": LimitHit("b", "usage_limit", LATER)})
     assert playing(limited, "implementer") == "c"
-    alone = changed(stalled, absent=("b", "c"))
+    alone = with_changes(stalled, absent=("b", "c"))
     assert playing(alone, "implementer") == "a"
 
 
@@ -253,21 +253,21 @@ def test_a_crashed_agent_is_tried_twice_at_once_and_then_with_growing_pauses(cra
     fact = held(known).facts[0]
     assert isinstance(fact, Held)
     assert (fact.guard, fact.until) == ("crash", until)
-    assert guards.before_turn(changed(known, now=until), known.main, "implementer") is None
+    assert guards.before_turn(with_changes(known, now=until), known.main, "implementer") is None
 
 
 @pytest.mark.req("C1")
 def test_turns_that_run_together_have_room_in_the_budget_for_each_of_them() -> None:
     known = state(task(limits=Limits(budget_usd=1)), known_usd=0.4, dearest_turn=Usage(usd=0.2))
-    assert guards.before_turn(changed(known, open=under_way(2)), known.main, "implementer") is None
-    assert _name(held(changed(known, open=under_way(3)))) == "limit"
+    assert guards.before_turn(with_changes(known, open=under_way(2)), known.main, "implementer") is None
+    assert _name(held(with_changes(known, open=under_way(3)))) == "limit"
 
 
 @pytest.mark.req("C11")
 def test_what_is_out_of_reach_for_too_long_is_put_to_a_person_unless_another_agent_names_its_reset() -> None:
     now = START + 5 * HOUR
     lost = {a: LimitHit(a, "overloaded", now + HOUR, "gone", backoff=True, since=START) for a in ("first", "second")}
-    known = changed(state(limits=lost, overloads=9), now=now)
+    known = with_changes(state(limits=lost, overloads=9), now=now)
     asked = held(known).effects[0]
     assert isinstance(asked, Ask)
     assert (asked.question.name, asked.question.again) == ("out-of-reach", True)
@@ -275,7 +275,11 @@ def test_what_is_out_of_reach_for_too_long_is_put_to_a_person_unless_another_age
     assert "(9 tries): gone" in asked.question.text
     named = {**lost, "second": LimitHit("second", "usage_limit", now + HOUR)}
     fresh = {**lost, "second": msgspec.structs.replace(lost["second"], since=now - HOUR)}
-    for waited_for in (changed(known, limits=named), changed(known, limits=fresh), changed(known, overloads=0)):
+    for waited_for in (
+        with_changes(known, limits=named),
+        with_changes(known, limits=fresh),
+        with_changes(known, overloads=0),
+    ):
         assert isinstance(held(waited_for).facts[0], Held)
 
 
@@ -303,7 +307,7 @@ def test_an_open_breaker_asks_with_four_choices_and_without_an_answer_the_questi
     ask = held(known).effects[0]
     assert isinstance(ask, Ask)
     assert [o.key for o in ask.question.options] == ["reset", "skip", "abort", "modify"]
-    stop = held(changed(known, questions={ask.id: Asked(ask.question)})).halt
+    stop = held(with_changes(known, questions={ask.id: Asked(ask.question)})).halt
     assert stop is not None
     assert (stop.kind, stop.question) == ("blocked", ask.id)
 
@@ -314,7 +318,7 @@ def test_with_a_cool_down_an_open_breaker_waits_and_then_tries_once_more() -> No
     fact = held(known).facts[0]
     assert isinstance(fact, Held)
     assert fact.until == START + timedelta(seconds=60)
-    cooled = held(changed(known, now=START + timedelta(seconds=60))).facts[0]
+    cooled = held(with_changes(known, now=START + timedelta(seconds=60))).facts[0]
     assert isinstance(cooled, BreakerChanged)
     assert (cooled.breaker.state, cooled.breaker.no_progress) == ("HALF_OPEN", 2)
 

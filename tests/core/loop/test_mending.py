@@ -14,7 +14,7 @@ from flyball.core.model.state import Checkpoint, State
 from flyball.core.model.task import Commit
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.banner import banner
-from flyball.testing.builders import changed
+from flyball.testing.builders import with_changes
 from flyball.testing.simulator import APPROVED, DONE, START, Honest, Simulator, a_reviewed_task, ok
 
 pytestmark = pytest.mark.req("C24")
@@ -124,7 +124,7 @@ def test_two_steps_back_lead_over_trees_that_hold_a_trick() -> None:
     simulator.run()
     assert simulator.state is not None
     kept = (at("RED"), at("turn-1"), at("turn-2", tricked=True), at("turn-3"), at("turn-4", tricked=True), at("turn-5"))
-    state = changed(simulator.state, stage="GREEN", checkpoints=kept)
+    state = with_changes(simulator.state, stage="GREEN", checkpoints=kept)
     found = _two_back(state, state.main)
     assert found is not None
     assert found.label == "turn-1"

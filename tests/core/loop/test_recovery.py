@@ -16,7 +16,7 @@ from flyball.core.model.measurement import GateVerdict, Measurement
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Checkpoint, Lane, State
 from flyball.core.model.task import AgentChoice, Commit, EffectId, Gate, Settings
-from flyball.testing.builders import a_state, changed
+from flyball.testing.builders import a_state, with_changes
 from flyball.testing.simulator import START, Honest, Simulator, a_task, ok, suite
 
 NOW = Measurement("turn-4", "t4")
@@ -128,12 +128,12 @@ def test_a_flip_flop_that_was_not_cured_asks_with_both_changes_shown() -> None:
 def test_a_failure_that_every_cure_left_behind_and_a_new_context_meets_first_is_not_tried_again() -> None:
     ended = tuple(Ending(n, ("the failure",)) for n in (1, 2))
     last = (Result(3, 3, failure="another"),)
-    known = changed(state("fresh-context", "smaller-scope"), history=History(3, 3, last, endings=ended))
+    known = with_changes(state("fresh-context", "smaller-scope"), history=History(3, 3, last, endings=ended))
     found = next_rung(known, Health.PROGRESSING)
     assert found.spent
     assert "a test fails" in found.reason
-    assert not next_rung(changed(known, rungs=("fresh-context",)), Health.PROGRESSING).spent
-    once = changed(known, history=History(3, 3, last, endings=ended[:1]))
+    assert not next_rung(with_changes(known, rungs=("fresh-context",)), Health.PROGRESSING).spent
+    once = with_changes(known, history=History(3, 3, last, endings=ended[:1]))
     assert not next_rung(once, Health.PROGRESSING).spent
 
 
@@ -158,14 +158,14 @@ def test_two_batches_back_is_never_behind_the_last_accepted_tree_nor_in_another_
         replace(point(name.rstrip("*"), accepted=name.endswith("*")), stage="RED" if name == "other" else "GREEN")
         for name in kept
     )
-    known = changed(state(), checkpoints=points, best=point("best"))
+    known = with_changes(state(), checkpoints=points, best=point("best"))
     assert next_rung(known, Health.FLIP_FLOPPING).restore_to == to
 
 
 @pytest.mark.req("O50")
 @pytest.mark.parametrize("best", [None, point(NOW.candidate)], ids=["no tree was better", "this tree is the best"])
 def test_without_a_better_tree_a_cure_starts_from_the_one_there_is(best: Checkpoint | None) -> None:
-    found = next_rung(changed(state(), best=best), Health.STALLED)
+    found = next_rung(with_changes(state(), best=best), Health.STALLED)
     assert (found.rung, found.restore_to) == ("fresh-context", "")
 
 

@@ -61,7 +61,7 @@ def test_a_package_with_an_empty_init_is_read_as_one(tmp_path):
         "pyproject.toml": "[project]\nname = 'shelf'\n[project.scripts]\nshelf = 'shelf.main:run'\n",
     }
     trees = trees_of(tmp_path, files)
-    assert [(each.file, each.line) for each in duplication.unused(trees.toolbox, trees.head)] == [
+    assert [(each.file, each.line) for each in duplication.unused_code(trees.toolbox, trees.head)] == [
         ("src/shelf/loans.py", 4)
     ]
 

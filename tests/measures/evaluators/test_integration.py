@@ -11,8 +11,7 @@ from flyball.measures.evaluators.ground import SourceTree
 from flyball.measures.evaluators.services import contract_changes, contracts, guards, surroundings
 from flyball.measures.evaluators.sources.linters import Linters
 from flyball.measures.evaluators.sources.syntax import Syntax
-from flyball.measures.evaluators.tables import persistence
-from flyball.measures.evaluators.tables.mapped_tables import unmigrated
+from flyball.measures.evaluators.tables import columns, migrations
 
 pytestmark = pytest.mark.req("D23")
 
@@ -44,7 +43,7 @@ def test_what_would_break_somebody_is_found(tmp_path, old, new, rule):
     changed = OLD.replace(old, new)
     assert changed != OLD
     trees = trees_of(tmp_path, {"openapi.yaml": changed}, {"openapi.yaml": OLD})
-    assert [each.rule for each in contract_changes.breaking(trees)] == [rule]
+    assert [each.rule for each in contract_changes.breaking_changes(trees)] == [rule]
 
 
 INLINE = """openapi: 3.0.0
@@ -70,7 +69,7 @@ paths:
 def test_an_answer_or_a_body_that_is_described_in_place_is_compared_too(tmp_path, old, new, told):
     assert old in INLINE
     trees = trees_of(tmp_path, {"openapi.yaml": INLINE.replace(old, new)}, {"openapi.yaml": INLINE})
-    assert [(each.rule, each.message, each.line) for each in contract_changes.breaking(trees)] == (
+    assert [(each.rule, each.message, each.line) for each in contract_changes.breaking_changes(trees)] == (
         [told] if told else []
     )
 
@@ -78,15 +77,16 @@ def test_an_answer_or_a_body_that_is_described_in_place_is_compared_too(tmp_path
 def test_a_document_in_json_is_told_by_its_lines_too(tmp_path):
     old = '{\n"openapi": "3.1.0",\n"paths": {},\n"components": {"schemas": {\n"A": {"properties": {\n"n": {"type": "integer"}\n}}}}}\n'
     trees = trees_of(tmp_path, {"openapi.json": old.replace("integer", "string")}, {"openapi.json": old})
-    assert [(each.rule, each.line) for each in contract_changes.breaking(trees)] == [("field-type", 6)]
+    assert [(each.rule, each.line) for each in contract_changes.breaking_changes(trees)] == [("field-type", 6)]
 
 
 def test_what_only_adds_breaks_nobody_and_a_document_that_is_gone_does(tmp_path):
     more = OLD.replace("  /a:\n", '  /b:\n    get:\n      responses: {"200": {description: y}}\n  /a:\n').replace(
         "m: {type: string}", "m: {type: string}, o: {type: string}"
     )
-    assert contract_changes.breaking(trees_of(tmp_path / "a", {"openapi.yaml": more}, {"openapi.yaml": OLD})) == []
-    gone = contract_changes.breaking(trees_of(tmp_path / "b", {"x.txt": ""}, {"openapi.yaml": OLD}))
+    trees = trees_of(tmp_path / "a", {"openapi.yaml": more}, {"openapi.yaml": OLD})
+    assert list(contract_changes.breaking_changes(trees)) == []
+    gone = contract_changes.breaking_changes(trees_of(tmp_path / "b", {"x.txt": ""}, {"openapi.yaml": OLD}))
     assert [each.rule for each in gone] == ["contract-gone"]
 
 
@@ -95,7 +95,7 @@ def test_an_unsound_document_is_told_with_its_line(tmp_path):
     tree = trees_of(
         tmp_path, {"api.yaml": text, "bad.yaml": "openapi: 3\npaths: [\n", "list.yaml": "openapi: 3\npaths: {}\n"}
     ).head
-    assert [(each.rule, each.file, each.line) for each in contracts.unsound(tree)] == [
+    assert [(each.rule, each.file, each.line) for each in contracts.unsound_parts(tree)] == [
         ("undefined-reference", "api.yaml", 7),
         ("parameter-undeclared", "api.yaml", 3),
         ("unreadable", "bad.yaml", 1),
@@ -122,7 +122,7 @@ def test_routes_of_three_frameworks_are_read(tmp_path):
 @pytest.mark.parametrize("extra", ["", "app.use(requireUser);\n"])
 def test_a_route_without_guard_beside_guarded_ones_is_named_unless_all_are_guarded(tmp_path, extra):
     text = f'import express from "express";\nconst app = express();\n{extra}app.post("/a", requireUser, (q, r) => r.end());\napp.put("/b", (q, r) => r.end());\n'
-    told = guards.unguarded(trees_of(tmp_path, {"s.js": text}).head)
+    told = guards.unguarded_routes(trees_of(tmp_path, {"s.js": text}).head)
     assert [each.line for each in told] == ([] if extra else [4])
 
 
@@ -137,7 +137,7 @@ def test_a_route_without_guard_beside_guarded_ones_is_named_unless_all_are_guard
     ],
 )
 def test_a_guard_of_a_route_that_reads_is_a_guard_beside_too(tmp_path, text, lines):
-    told = guards.unguarded(trees_of(tmp_path, {"s.js": f"// express\n{text}"}).head)
+    told = guards.unguarded_routes(trees_of(tmp_path, {"s.js": f"// express\n{text}"}).head)
     assert [each.line for each in told] == lines
 
 
@@ -156,13 +156,13 @@ DATABASE = "def session():\n    with Session(engine()) as opened:\n        yield
 )
 def test_a_dependency_that_turns_callers_away_is_a_guard_whatever_its_name(tmp_path, reads, writes, lines):
     text = f"from fastapi import FastAPI\nfrom shop.who import Citizen\n\napp = FastAPI()\n\n\n{DATABASE}@app.get('/a')\ndef a({reads}): ...\n\n@app.post('/b')\ndef b({writes}): ...\n"
-    told = guards.unguarded(trees_of(tmp_path, {"shop/app.py": text, "shop/who.py": GUARD}).head)
+    told = guards.unguarded_routes(trees_of(tmp_path, {"shop/app.py": text, "shop/who.py": GUARD}).head)
     assert [each.line for each in told] == lines
 
 
 def test_a_connection_to_the_database_is_no_guard(tmp_path):
     text = 'from fastapi import FastAPI\napp = FastAPI()\n@app.get("/a")\ndef a(db: Session = Depends(get_db)): ...\n@app.post("/b")\ndef b(item: Item): ...\n'
-    assert guards.unguarded(trees_of(tmp_path, {"a.py": text}).head) == []
+    assert list(guards.unguarded_routes(trees_of(tmp_path, {"a.py": text}).head)) == []
 
 
 def test_secrets_in_a_committed_file_of_variables_are_found_and_plain_settings_are_not(tmp_path):
@@ -172,7 +172,7 @@ def test_secrets_in_a_committed_file_of_variables_are_found_and_plain_settings_a
         ".env.example": "SECRET_KEY=9f2c61d07be84ac3\n",
         ".env.local": "DB_PASSWORD=change-me-please\nDB=postgres://app:app@localhost/app\nJWT_SECRET=${VAULT_SECRET}\n",
     }
-    told = surroundings.committed(trees_of(tmp_path, files).head)
+    told = surroundings.committed_secrets(trees_of(tmp_path, files).head)
     assert {(each.file, each.line) for each in told} == {(".env", 2), (".env", 4), ("web/.env.production", 1)}
 
 
@@ -190,11 +190,13 @@ def test_migrations_are_read_by_squawk_and_foreign_keys_want_an_index(tmp_path):
         tmp_path,
         {"migrations/1.sql": sql, "m.py": "class A:\n    b_id = Column(Integer)\n    d_id = mapped_column(Integer)\n"},
     )
-    told = {(each.rule, each.line) for each in persistence.sql_defects(trees.toolbox, trees.head)}
+    told = {(each.rule, each.line) for each in migrations.sql_defects(trees.toolbox, trees.head)}
     assert ("foreign-key-index", 3) in told
     assert ("foreign-key-index", 4) not in told
     assert ("squawk/ban-drop-column", 7) in told
-    assert [(each.file, each.line) for each in unmigrated(trees, persistence.migrations(trees.head))] == [("m.py", 3)]
+    assert [
+        (each.file, each.line) for each in columns.unmigrated_columns(trees, migrations.migration_files(trees.head))
+    ] == [("m.py", 3)]
 
 
 def test_every_way_to_read_a_variable_is_known(tmp_path):

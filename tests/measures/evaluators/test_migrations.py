@@ -3,10 +3,8 @@
 import pytest
 from tests.measures.evaluators.planted import trees_of
 
-from flyball.measures.evaluators.tables.alembic_steps import alembic_defects
-from flyball.measures.evaluators.tables.mapped_tables import mapped_tables, unmigrated
-from flyball.measures.evaluators.tables.persistence import migrations
-from flyball.measures.evaluators.tables.queried_columns import unmade_columns
+from flyball.measures.evaluators.tables.columns import mapped_tables, unmade_columns, unmigrated_columns
+from flyball.measures.evaluators.tables.migrations import alembic_defects, migration_files
 
 pytestmark = pytest.mark.req("D23")
 FILE = "migrations/versions/0002_more.py"
@@ -19,7 +17,7 @@ def migration(upgrade: str, downgrade: str = "op.execute('x')") -> str:
 
 def rules(folder, text: str) -> list[tuple[str, int]]:
     trees = trees_of(folder, {FILE: text})
-    return [(each.rule, each.line) for each in alembic_defects(trees.toolbox, trees.head, migrations(trees.head))]
+    return [(each.rule, each.line) for each in alembic_defects(trees.toolbox, trees.head)]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +83,9 @@ def missing(folder, models: str, *, steps: str = "", files: dict[str, str] | Non
     known = {"migrations/versions/1.py": FIRST}
     head = {"models.py": models, **known, **({FILE: migration(steps)} if steps else {}), **(files or {})}
     trees = trees_of(folder, head, {"models.py": BEFORE, **known})
-    return [(each.line, each.message.split(" is new")[0]) for each in unmigrated(trees, migrations(trees.head))]
+    return [
+        (each.line, each.message.split(" is new")[0]) for each in unmigrated_columns(trees, migration_files(trees.head))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_relationships_and_moved_models_want_none(tmp_path):
     more = f'{BEFORE}    pets: Mapped[list["Pet"]] = relationship(back_populates="owner")\n    full = column_property(name)\n    count: int = 0\n'
     assert missing(tmp_path / "a", more) == []
     trees = trees_of(tmp_path / "b", {"people.py": BEFORE, "migrations/1.sql": "SELECT 1;"}, {"models.py": BEFORE})
-    assert unmigrated(trees, migrations(trees.head)) == []
+    assert list(unmigrated_columns(trees, migration_files(trees.head))) == []
     assert mapped_tables("x = Column(\n") == []
 
 
@@ -156,5 +156,5 @@ TABLES = "CREATE TABLE shows (id SERIAL PRIMARY KEY, title TEXT);\nALTER TABLE s
 )
 def test_a_query_of_a_column_that_no_migration_makes_is_named(tmp_path, query, columns):
     trees = trees_of(tmp_path, {"migrations/1.sql": TABLES, "server/store.js": f"const q = `{query}`;\n"})
-    told = unmade_columns(trees, migrations(trees.head))
+    told = unmade_columns(trees, migration_files(trees.head))
     assert [(each.message.rpartition(" ")[2], each.line) for each in told] == columns

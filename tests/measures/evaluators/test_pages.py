@@ -48,14 +48,14 @@ def test_changed_files_that_are_served_are_opened_once_each(tmp_path):
     served = {"/": FILES["public/index.html"], "/index.html": FILES["public/index.html"]}
     served |= {"/tickets.html": FILES["public/tickets.html"], "/rooms": FILES["public/rooms.html"]}
     assert opened(queue, served) == ["/", "/tickets.html", "/rooms"]
-    assert shown.unseen(changed_templates(trees)) == ()
+    assert shown.list_unseen(changed_templates(trees)) == ()
 
 
 def test_an_answer_that_is_the_same_for_every_address_is_no_other_page(tmp_path):
     queue, shown, trees = queue_of(tmp_path)
     served = dict.fromkeys(("/", "/tickets.html", "/tickets", "/rooms.html", "/rooms"), FILES["public/index.html"])
     assert opened(queue, served) == ["/"]
-    assert shown.unseen(changed_templates(trees)) == ("public/tickets.html", "public/rooms.html")
+    assert shown.list_unseen(changed_templates(trees)) == ("public/tickets.html", "public/rooms.html")
 
 
 def test_links_are_followed_in_the_order_found_and_not_without_end(tmp_path):

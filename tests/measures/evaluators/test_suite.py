@@ -25,7 +25,7 @@ class TestCodeQuality(OwnEvaluatorSuite):
         return code_quality.EVALUATOR
 
     @pytest.fixture
-    def planted(self):
+    def planted_files(self):
         return {"a.py": "import re\n\n\ndef f() -> None:\n    # TODO: more\n    print(1)\n"}
 
 
@@ -35,7 +35,7 @@ class TestIntegration(OwnEvaluatorSuite):
         return integration.EVALUATOR
 
     @pytest.fixture
-    def planted(self):
+    def planted_files(self):
         return {"a.py": 'import os\n\nURL = os.environ["SOME_URL"]\n', ".env.example": "OTHER=\n"}
 
 
@@ -51,5 +51,5 @@ class TestUiUx(OwnEvaluatorSuite):
         return ui_ux.EVALUATOR
 
     @pytest.fixture
-    def planted(self):
+    def planted_files(self):
         return {"a.css": ".a { color: #123456; }\n"}

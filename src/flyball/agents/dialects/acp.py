@@ -6,15 +6,15 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.dialects.endings import ProviderFailure, end_failed, end_well
-from flyball.agents.dialects.event_table import EventRow, EventTable, StreamSummary
-from flyball.agents.display.display import Shown
-from flyball.agents.display.tool_calls import call_line
-from flyball.agents.reading.loose_json import as_count, as_dict, as_money, sum_counts
+from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, count_usage, look_up
+from flyball.agents.display.display import call_line
+from flyball.agents.reading.loose_json import as_count, as_dict, as_money
 from flyball.core.extras import install_command
 from flyball.core.model.outcomes import TurnKind, Usage
 
@@ -51,26 +51,21 @@ def _unpack(event: Event) -> Iterator[tuple[str, Event]]:
     yield f"update {kind} {status}" if ended else f"update {kind}", update
 
 
-def _refused_line(event: Event) -> str:
-    return "" if event.get("granted") else call_line(event.get("tool"), as_dict(event.get("input")))
-
-
 _EVENTS = EventTable(
     unpack=_unpack,
     rows={
         "session": EventRow(session="session"),
         "update agent_message_chunk": EventRow(
-            unless=lambda update: _MODE.fullmatch(str(as_dict(update.get("content")).get("text")).strip()),
-            piece="content.text",
+            unless=lambda update: _MODE.fullmatch(str(look_up(update, "content.text")).strip()), piece="content.text"
         ),
         "update tool_call": EventRow(call="title"),
         "update tool_call_update": EventRow(step=True),
         "update tool_call_update completed": EventRow(result="content"),
         "update tool_call_update failed": EventRow(result="content", failed=lambda _: True),
-        "update usage_update": EventRow(
-            notes={"usd": lambda update: as_money(as_dict(update.get("cost")).get("amount")) or None},
+        "update usage_update": EventRow(notes={"usd": lambda update: as_money(look_up(update, "cost.amount")) or None}),
+        "permission": EventRow(
+            unless="granted", denied=lambda event: call_line(event.get("tool"), as_dict(event.get("input")))
         ),
-        "permission": EventRow(denied=_refused_line),
         "question": EventRow(question=lambda event: event, notice="text"),
         "result": EventRow(end=True),
         "error": EventRow(notice="message", notes={"error": lambda event: event}),
@@ -83,9 +78,13 @@ def _disguised_failure(summary: StreamSummary) -> str:
     return summary.text if summary.speaking and _FAILED.match(summary.text) else ""
 
 
-class Acp(msgspec.Struct, frozen=True):
+class Acp(StreamDialect, msgspec.Struct, frozen=True):
     """An agent's command; the folders and variables its program needs come from whoever knows the program."""
 
+    name: ClassVar[str] = "acp"
+    events: ClassVar[EventTable] = _EVENTS
+    tells_money: ClassVar[bool] = True
+    """Some do; of the others the first turn shows it."""
     command: tuple[str, ...]
     variables: tuple[str, ...] = ()
     homes: tuple[str, ...] = ()
@@ -94,21 +93,8 @@ class Acp(msgspec.Struct, frozen=True):
     login: str = "log in with the agent's own program"
 
     @property
-    def name(self) -> str:
-        return "acp"
-
-    @property
     def program(self) -> str:
         return self.command[0]
-
-    @property
-    def tells_money(self) -> bool:
-        """Some do; of the others the first turn shows it."""
-        return True
-
-    @property
-    def version_argv(self) -> tuple[str, ...]:
-        return (self.program, "--version")
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:  # noqa: ARG002 - the protocol's word
         return None
@@ -116,9 +102,7 @@ class Acp(msgspec.Struct, frozen=True):
     def invoke(self, asked: TurnRequest) -> Invocation:
         # -P: a module in the workspace must not stand in for one of ours.
         argv = [sys.executable, "-P", "-m", "flyball.agents.acp_client"]
-        argv += ["--session", asked.session] if asked.session else []
-        argv += ["--model", asked.model] if asked.model else []
-        return Invocation(argv=(*argv, "--", *self.command, *asked.args))
+        return Invocation(argv=(*argv, *asked.options(session="--session"), "--", *self.command, *asked.args))
 
     def read(self, heard: ProgramOutput) -> TurnReading:
         summary = _EVENTS.read(heard.lines)
@@ -129,9 +113,6 @@ class Acp(msgspec.Struct, frozen=True):
             _usage(summary),
             message="" if kind != "ok" and _disguised_failure(summary) else None,
         )
-
-    def show(self, event: Event) -> list[Shown]:
-        return _EVENTS.show(event)
 
 
 def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
@@ -173,13 +154,11 @@ def _failure(error: Event, heard: ProgramOutput) -> HowEnded:
 
 def _usage(summary: StreamSummary) -> Usage | None:
     """Agents tell the turn's tokens in the protocol's field, or in one of their own, or not at all."""
-    result, usd = as_dict(summary.end), summary.notes.get("usd")
-    told = as_dict(result.get("usage"))
-    counts = as_dict(as_dict(as_dict(result.get("meta")).get("quota")).get("token_count"))
+    result = as_dict(summary.end)
+    read = ("inputTokens", "cachedReadTokens", "cachedWriteTokens")
+    told = count_usage(result.get("usage"), read=read, written=("outputTokens",))
+    own = count_usage(look_up(result, "meta.quota.token_count"))
     used = Usage(
-        sum_counts([told], "inputTokens", "cachedReadTokens", "cachedWriteTokens")
-        or sum_counts([counts], "input_tokens"),
-        sum_counts([told], "outputTokens") or sum_counts([counts], "output_tokens"),
-        usd,
+        told.input_tokens or own.input_tokens, told.output_tokens or own.output_tokens, summary.notes.get("usd")
     )
     return used if used != Usage() else None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
+from flyball.agents.dialect import PROMPT_FILE, Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.dialects.endings import ProviderFailure, Words, end_failed, find_line
-from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, equals
+from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, count_usage, equals
 from flyball.agents.reading.loose_json import as_count, as_dict, as_money, as_object
 from flyball.core.model.outcomes import TurnKind, Usage
 from flyball.core.text.scrubbing import decode
@@ -16,7 +16,6 @@ from flyball.core.text.scrubbing import decode
 LOG, HISTORY, CHAT, INPUT = "events.jsonl", "model.md", "chat.md", "input"
 NO_END = "aider ended without finishing its message"
 NO_ANSWER = "the model gave no answer"
-_COMPLETED = "Completed --message-file"
 _ANSWERED = re.compile(r"^LLM RESPONSE \S+\n((?:ASSISTANT ?.*\n?)*)", re.MULTILINE)
 _ERROR = re.compile(r"litellm\.(?:exceptions\.)?(?P<name>\w+)(?::|\b)")
 _RETRY = re.compile(r"Retrying in [\d.]+ seconds")
@@ -47,10 +46,6 @@ _ENVIRONMENT = {
 _PROVIDERS = ("OPENAI", "ANTHROPIC", "GEMINI", "DEEPSEEK", "OPENROUTER", "GROQ", "MISTRAL", "XAI", "AZURE")
 
 
-def _unpack(event: Event) -> Iterator[tuple[str, Event]]:
-    yield str(event.get("event")), as_dict(event.get("properties"))
-
-
 def _known_model(sent: Event) -> str:
     """The model that answered; aider does not write down one whose price it does not know."""
     named = str(sent.get("main_model") or "")
@@ -58,13 +53,12 @@ def _known_model(sent: Event) -> str:
 
 
 def _sending_usage(sent: Event) -> Usage:
-    return Usage(
-        as_count(sent.get("prompt_tokens")), as_count(sent.get("completion_tokens")), as_money(sent.get("cost"))
-    )
+    cost = as_money(sent.get("cost"))
+    return count_usage(sent, read=("prompt_tokens",), written=("completion_tokens",), usd=cost)
 
 
 _LOGGED = EventTable(
-    unpack=_unpack,
+    unpack=lambda event: [(str(event.get("event")), as_dict(event.get("properties")))],
     rows={
         "message_send_starting": EventRow(notes={"begun": lambda _: True, "unanswered": lambda _: True}),
         "message_send": EventRow(
@@ -72,7 +66,7 @@ _LOGGED = EventTable(
             usage=_sending_usage,
             notes={"unanswered": lambda _: False, "written": lambda sent: as_count(sent.get("completion_tokens"))},
         ),
-        "exit": EventRow(notes={"completed": equals("reason", _COMPLETED)}),
+        "exit": EventRow(notes={"completed": equals("reason", "Completed --message-file")}),
     },
 )
 """Aider's own log of events: each sending to the model, and how the run ended."""
@@ -104,16 +98,14 @@ class Aider(StreamDialect):
 
     def invoke(self, asked: TurnRequest) -> Invocation:
         """Commits are flyball's; shell commands of the model's are never run; histories go where the tree is not."""
-        argv = ["aider", "--message-file", str(asked.prompt_file), "--yes-always"]
+        argv = ["aider", "--message-file", str(asked.folder / PROMPT_FILE), "--yes-always"]
         argv += ["--no-auto-commits", "--no-dirty-commits", "--no-gitignore"]
         argv += ["--no-suggest-shell-commands", "--no-detect-urls"]
         argv += ["--no-pretty", "--no-stream", "--no-fancy-input", "--no-check-update", "--no-show-release-notes"]
         argv += ["--no-show-model-warnings", "--no-analytics", "--analytics-log", str(asked.folder / LOG)]
         argv += ["--llm-history-file", str(asked.folder / HISTORY), "--chat-history-file", str(asked.folder / CHAT)]
         argv += ["--input-history-file", str(asked.folder / INPUT)]
-        argv += ["--dry-run"] if asked.access == "read" else []
-        argv += ["--model", asked.model] if asked.model else []
-        argv += asked.args
+        argv += [*(["--dry-run"] if asked.access == "read" else []), *asked.options(), *asked.args]
         return Invocation(argv=tuple(argv), env=_ENVIRONMENT, prompt_on_stdin=False, left=(LOG, HISTORY))
 
     def read(self, heard: ProgramOutput) -> TurnReading:
@@ -131,14 +123,14 @@ def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
     if "begun" not in notes:
         return find_line(heard.other, _NO_KEY) or ("crashed", last[-1].strip() if last else NO_END, None)
     if notes.get("unanswered"):
-        return _failure(last, heard)
+        return _end_unanswered(last, heard)
     full = find_line(heard.other, _TOKEN_LIMIT) if notes.get("written") == 0 else None
     if full or not notes.get("completed"):
         return full or ("crashed", NO_END, None)
     return find_line(last[-3:], _STOPPED) or ("ok", "", None)
 
 
-def _failure(last: tuple[str, ...], heard: ProgramOutput) -> HowEnded:
+def _end_unanswered(last: tuple[str, ...], heard: ProgramOutput) -> HowEnded:
     starts = [at for at, line in enumerate(last) if _ERROR.match(line.strip())]
     said = " ".join(line.strip() for line in last[starts[-1] :] if not _RETRY.search(line)) if starts else ""
     found = _ERROR.match(said)

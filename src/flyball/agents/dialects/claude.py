@@ -15,34 +15,23 @@ from flyball.agents.dialects.event_table import (
     EventTable,
     StreamDialect,
     StreamSummary,
+    count_usage,
+    denied_calls,
+    look_up,
     unpack_messages,
 )
-from flyball.agents.display.tool_calls import call_line
-from flyball.agents.reading.loose_json import as_count, as_dict, as_list, as_moment, as_money, object_in, sum_counts
+from flyball.agents.reading.loose_json import as_count, as_dict, as_list, as_moment, as_money, object_in
 from flyball.agents.run.homes import below
 from flyball.core.model.outcomes import TurnKind, Usage
 
 NO_RESULT = "Claude Code ended without a result"
 GONE = "No conversation found with session ID"
 ASK = "AskUserQuestion"
-_OBEYED = (
-    "settings.json",
-    "settings.local.json",
-    "CLAUDE.md",
-    "agents",
-    "commands",
-    "skills",
-    "hooks",
-    "output-styles",
-)
 _GUARDS = {
     True: ("--permission-mode", "bypassPermissions"),
     False: ("--permission-mode", "acceptEdits", "--allowedTools", "Bash", "WebFetch", "WebSearch"),
 }
 """By whether flyball's sandbox holds it."""
-_ENVIRONMENT = {"DISABLE_AUTOUPDATER": "1"}
-_SANDBOXED = {**_ENVIRONMENT, "IS_SANDBOX": "1"}
-_EDITS = ("Edit", "Write", "NotebookEdit")
 _ENDED: dict[str, TurnKind] = {
     "error_max_turns": "max_turns",
     "max_turns": "max_turns",
@@ -60,19 +49,17 @@ _ERRORS: dict[str, TurnKind] = {
     "billing_error": "usage_limit",
     **dict.fromkeys(("overloaded", "server_error"), "overloaded"),
 }
-_READ = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-_READ_BY_MODEL = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 
 
 def _message_model(event: Event) -> str:
     """Messages that no model wrote, errors for example, name a model of their own."""
-    named = str(as_dict(event.get("message")).get("model") or "")
+    named = str(look_up(event, "message.model") or "")
     return "" if named == "<synthetic>" else named
 
 
 def _message_usage(event: Event) -> Usage:
-    told = as_dict(event.get("message")).get("usage")
-    return Usage(sum_counts([told], *_READ), sum_counts([told], "output_tokens"))
+    read = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    return count_usage(look_up(event, "message.usage"), read=read)
 
 
 def _retry_line(event: Event) -> str:
@@ -118,14 +105,19 @@ class Claude(StreamDialect):
         *("MAX_THINKING_TOKENS", "API_TIMEOUT_MS", "BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS", "AWS_REGION"),
     )
     homes = ("$CLAUDE_CONFIG_DIR", ".claude")
-    guarded = (".claude.json", *below(homes, *_OBEYED))
+    guarded = (
+        ".claude.json",
+        *below(
+            homes,
+            *("settings.json", "settings.local.json", "CLAUDE.md"),
+            *("agents", "commands", "skills", "hooks", "output-styles"),
+        ),
+    )
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
-        if any(environment.get(name) for name in ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX")):
+        if any(map(environment.get, ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"))):
             return None
-        if any(
-            environment.get(name) for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
-        ):
+        if any(map(environment.get, ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"))):
             return True
         folder = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
         if (folder / ".credentials.json").is_file():
@@ -138,13 +130,11 @@ class Claude(StreamDialect):
         """Permissions are left to flyball's sandbox; without it files outside the tree stay out of its tools' reach."""
         argv = ["claude", "-p", "--output-format", "stream-json", "--verbose"]
         argv += asked.add_unless_given(_GUARDS[asked.sandboxed], "--permission-mode", "--dangerously-skip-permissions")
-        argv += ["--add-dir", str(asked.folder)]
-        argv += ["--model", asked.model] if asked.model else []
-        argv += ["--resume", asked.session] if asked.session else []
-        argv += ["--max-turns", str(asked.max_turns)] if asked.max_turns else []
+        argv += ["--add-dir", str(asked.folder), *asked.options(session="--resume", max_turns="--max-turns")]
         argv += ["--max-budget-usd", f"{asked.budget_usd:g}"] if asked.budget_usd else []
-        argv += ["--disallowedTools", *_EDITS] if asked.access == "read" else []
-        return Invocation(argv=(*argv, *asked.args), env=_SANDBOXED if asked.sandboxed else _ENVIRONMENT)
+        argv += ["--disallowedTools", "Edit", "Write", "NotebookEdit"] if asked.access == "read" else []
+        env = {"DISABLE_AUTOUPDATER": "1"} | ({"IS_SANDBOX": "1"} if asked.sandboxed else {})
+        return Invocation(argv=(*argv, *asked.args), env=env)
 
     def read(self, heard: ProgramOutput) -> TurnReading:
         summary = _EVENTS.read(heard.lines)
@@ -153,7 +143,13 @@ class Claude(StreamDialect):
             return summary.reading(("crashed", NO_RESULT, None), seen)
         return summary.reading(
             _ending(summary, summary.end, heard),
-            _total(summary.end),
+            # What the conversation has used: `usage` is the main loop's alone, `modelUsage` has its subagents, too.
+            count_usage(
+                *as_dict(summary.end.get("modelUsage")).values(),
+                read=("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"),
+                written=("outputTokens",),
+                usd=as_money(summary.end.get("total_cost_usd")),
+            ),
             cumulative=True,
             message=str(summary.end.get("result") or summary.text),
         )
@@ -172,11 +168,7 @@ def _ending(summary: StreamSummary, result: Event, heard: ProgramOutput) -> HowE
         return "context_full", said, None
     if result.get("is_error") or result.get("subtype") != "success":
         return _failure(summary, result, said, heard)
-    denied = [as_dict(one) for one in as_list(result.get("permission_denials"))]
-    refused = [
-        call_line(one.get("tool_name"), as_dict(one.get("tool_input"))) for one in denied if one.get("tool_name") != ASK
-    ]
-    return end_well(summary.question, refused)
+    return end_well(summary.question, [line for tool, line in denied_calls(result) if tool != ASK])
 
 
 def _failure(summary: StreamSummary, result: Event, said: str, heard: ProgramOutput) -> HowEnded:
@@ -191,11 +183,3 @@ def _failure(summary: StreamSummary, result: Event, said: str, heard: ProgramOut
         told={"type": result.get("api_error_type")},
     )
     return end_failed(failure, heard, f"{result.get('subtype')} {result.get('terminal_reason') or ''}".strip())
-
-
-def _total(result: Event) -> Usage:
-    """What the conversation has used: `usage` is the main loop's alone, `modelUsage` has its subagents, too."""
-    models = as_dict(result.get("modelUsage")).values()
-    return Usage(
-        sum_counts(models, *_READ_BY_MODEL), sum_counts(models, "outputTokens"), as_money(result.get("total_cost_usd"))
-    )

@@ -11,11 +11,10 @@ from typing import Any
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.dialects.endings import ProviderFailure, Words, end_failed, end_lost, end_well, find_kind
-from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, equals
-from flyball.agents.display.tool_calls import first_line
-from flyball.agents.reading.loose_json import as_count, as_dict, as_list, as_moment, as_object, object_in
+from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, count_usage, equals
+from flyball.agents.display.display import first_line
+from flyball.agents.reading.loose_json import as_dict, as_list, as_moment, as_object, object_in
 from flyball.agents.run.homes import below
-from flyball.core.model.outcomes import Usage
 
 NO_END = "Codex ended without completing its turn"
 BYPASS = "--dangerously-bypass-approvals-and-sandbox"
@@ -27,7 +26,6 @@ _FAILURES: Words = (
     ("overloaded", re.compile(r"high demand|unexpected status 5\d\d|stream disconnected|error sending request")),
 )
 _RETRYING = r'^\{"type":"error","message":"Reconnecting\.\.\. '
-_SPENT = 100.0
 _THREAD = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -53,8 +51,7 @@ def _list_changes(item: Event) -> str:
 
 
 _TOOL = EventRow(
-    call=lambda item: item.get("tool") or "web search",
-    inputs=lambda item: {**item, **as_dict(item.get("arguments"))},
+    call=lambda item: item.get("tool") or "web search", inputs=lambda item: {**item, **as_dict(item.get("arguments"))}
 )
 _EVENTS = EventTable(
     unpack=_unpack,
@@ -73,8 +70,7 @@ _EVENTS = EventTable(
             result="aggregated_output", failed=equals("status", "failed"), notes={"no_guard": _find_no_guard}
         ),
         "item.completed mcp_tool_call": EventRow(
-            result="error.message|result.content",
-            failed=equals("status", "failed"),
+            result="error.message|result.content", failed=equals("status", "failed")
         ),
     },
 )
@@ -112,11 +108,11 @@ class Codex(StreamDialect):
 
     def invoke(self, asked: TurnRequest) -> Invocation:
         """Its own sandbox would nest in flyball's, where it cannot start; and its own patience would hide an outage."""
+        access = "read-only" if asked.access == "read" else "workspace-write"
+        guard = (BYPASS,) if asked.sandboxed else ("--sandbox", access, "--add-dir", str(asked.folder))
         argv = ["codex", "exec", "--json", "--skip-git-repo-check"]
-        argv += asked.add_unless_given(_guard(asked), BYPASS, "--sandbox", "-s")
-        argv += ["-c", "features.unbounded_connection_retries=false"]
-        argv += ["--model", asked.model] if asked.model else []
-        argv += asked.args
+        argv += asked.add_unless_given(guard, BYPASS, "--sandbox", "-s")
+        argv += ["-c", "features.unbounded_connection_retries=false", *asked.options(), *asked.args]
         argv += ["resume", asked.session] if asked.session else []
         return Invocation(argv=(*argv, "-"), retrying=_RETRYING)
 
@@ -124,7 +120,9 @@ class Codex(StreamDialect):
         summary = _EVENTS.read(heard.lines)
         record = _Rollout.find(heard.homes, summary.session)
         summary.model = record.model
-        total = _usage(as_dict(summary.end).get("usage")) or _usage(record.total)
+        # Input includes what was read from the cache, output what was spent on reasoning.
+        totals = map(count_usage, (as_dict(summary.end).get("usage"), record.total))
+        total = next((usage for usage in totals if usage.tokens), None)
         return summary.reading(_ending(summary, record, heard), total, cumulative=True)
 
 
@@ -153,10 +151,11 @@ class _Rollout:
     @property
     def reset_at(self) -> datetime | None:
         """When the last of the spent windows begins anew."""
-        spent = [
-            w for w in self.windows if isinstance(w.get("used_percent"), int | float) and w["used_percent"] >= _SPENT
-        ]
-        ends = [end for window in spent if (end := as_moment(window.get("resets_at")))]
+        ends = []
+        for window in self.windows:
+            used, end = window.get("used_percent"), as_moment(window.get("resets_at"))
+            if isinstance(used, int | float) and used >= 100 and end:
+                ends.append(end)
         return max(ends, default=None)
 
 
@@ -174,19 +173,6 @@ def _ending(summary: StreamSummary, record: _Rollout, heard: ProgramOutput) -> H
     # The words give local time to the minute; the record has it to the second.
     told = record.reset_at if kind == "usage_limit" else None
     return kind, detail, told if told and told > heard.now else reset_at
-
-
-def _guard(asked: TurnRequest) -> tuple[str, ...]:
-    if asked.sandboxed:
-        return (BYPASS,)
-    return ("--sandbox", "read-only" if asked.access == "read" else "workspace-write", "--add-dir", str(asked.folder))
-
-
-def _usage(told: Any) -> Usage | None:
-    """Input includes what was read from the cache, output what was spent on reasoning."""
-    counts = as_dict(told)
-    read, written = as_count(counts.get("input_tokens")), as_count(counts.get("output_tokens"))
-    return Usage(read, written) if read or written else None
 
 
 def _read_rollout(path: Path) -> Iterable[Event]:

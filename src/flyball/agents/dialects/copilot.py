@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.dialects.endings import ProviderFailure, Words, end_failed, end_well, find_line
-from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, equals
-from flyball.agents.reading.loose_json import as_count, as_dict, as_object, sum_counts
+from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, count_usage, equals
+from flyball.agents.reading.loose_json import as_count, as_dict, as_object
 from flyball.agents.run.homes import below
-from flyball.core.model.outcomes import TurnKind, Usage
+from flyball.core.model.outcomes import TurnKind
 
 NO_RESULT = "Copilot ended without a result"
 STOPPED = "Copilot was told to stop"
 # What it unpacks is run outside the sandbox, too, so that nothing in the sandbox may write it.
 UNPACK = "Copilot has not unpacked this version of itself yet; type once: copilot --version"
-_PACKED = "Failed to extract bundled package"
 USAGE = "usage.json"
 ASK = "ask_user"
 _TYPES: dict[str, TurnKind] = {
@@ -38,13 +37,9 @@ _LAST = re.compile(r".*Last error: ", re.DOTALL)
 PAYMENT_REQUIRED = 402
 
 
-def _unpack(event: Event) -> Iterator[tuple[str, Event]]:
-    yield str(event.get("type")), as_dict(event.get("data", event))
-
-
 _EVENTS = EventTable(
     asking=ASK,
-    unpack=_unpack,
+    unpack=lambda event: [(str(event.get("type")), as_dict(event.get("data", event)))],
     rows={
         "assistant.message": EventRow(
             unless=lambda data: data.get("parentToolCallId") or not data.get("content"),
@@ -97,23 +92,23 @@ class Copilot(StreamDialect):
 
     def invoke(self, asked: TurnRequest) -> Invocation:
         """Permission is left to flyball's sandbox; a question nobody can answer is not offered."""
+        guard = ("--yolo",) if asked.sandboxed else ("--allow-all-tools", "--add-dir", str(asked.folder))
         argv = ["copilot", "--output-format", "json", "--no-color", "--no-ask-user"]
-        argv += asked.add_unless_given(_guard(asked), "--yolo", "--allow-all", "--allow-all-tools", "--allow-tool")
-        argv += ["--usage-output-file", str(asked.folder / USAGE)]
-        argv += ["--model", asked.model] if asked.model else []
+        argv += asked.add_unless_given(guard, "--yolo", "--allow-all", "--allow-all-tools", "--allow-tool")
+        argv += ["--usage-output-file", str(asked.folder / USAGE), *asked.options()]
         argv += [f"--resume={asked.session}"] if asked.session else []
         return Invocation(argv=(*argv, *asked.args), env={"COPILOT_AUTO_UPDATE": "false"}, left=(USAGE,))
 
     def read(self, heard: ProgramOutput) -> TurnReading:
         summary = _EVENTS.read(heard.lines)
-        return summary.reading(_ending(summary, heard), _total(heard.files.get(USAGE, b"")), cumulative=True)
+        told = as_object(heard.files.get(USAGE, b""))
+        models = [as_dict(model).get("usage") for model in as_dict(told.get("modelMetrics")).values()]
+        # What the conversation has used so far; premium requests and AI units are no money.
+        total = count_usage(*models, read=("inputTokens",), written=("outputTokens",)) if told else None
+        return summary.reading(_ending(summary, heard), total, cumulative=True)
 
 
 COPILOT = Copilot()
-
-
-def _guard(asked: TurnRequest) -> tuple[str, ...]:
-    return ("--yolo",) if asked.sandboxed else ("--allow-all-tools", "--add-dir", str(asked.folder))
 
 
 def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
@@ -121,10 +116,10 @@ def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
         return _failure(summary.notes["error"], heard)
     if summary.notes.get("aborted"):
         return "killed", STOPPED, None
-    if summary.end is None and _PACKED in heard.stderr_text:
+    if summary.end is None and "Failed to extract bundled package" in heard.stderr_text:
         return "not_installed", UNPACK, None
     if summary.end is None:
-        return find_line(heard.stderr_text.splitlines(), _UNFINISHED) or ("crashed", NO_RESULT, None)
+        return find_line(heard.stderr_lines, _UNFINISHED) or ("crashed", NO_RESULT, None)
     if summary.end.get("exitCode") != 0:
         return "crashed", f"Copilot ended with status {summary.end.get('exitCode')}", None
     return end_well(summary.question, summary.refused)
@@ -140,10 +135,3 @@ def _failure(error: Event, heard: ProgramOutput) -> HowEnded:
     if status == PAYMENT_REQUIRED and kind == "crashed":
         kind = "usage_limit"
     return kind, said or NO_RESULT, reset_at
-
-
-def _total(file: bytes) -> Usage | None:
-    """What the conversation has used so far; premium requests and AI units are no money."""
-    told = as_object(file)
-    models = [as_dict(one).get("usage") for one in as_dict(told.get("modelMetrics")).values()]
-    return Usage(sum_counts(models, "inputTokens"), sum_counts(models, "outputTokens")) if told else None

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, ClassVar
 
 import msgspec
 
 from flyball.agents.dialect import Event, HowEnded, TurnReading
-from flyball.agents.display.display import Shown, show_call, show_notice, show_piece, show_result, show_text
-from flyball.agents.display.tool_calls import call_line, question
-from flyball.agents.reading.loose_json import as_dict, as_list
+from flyball.agents.display.display import Shown, call_line, question, show_result, show_words
+from flyball.agents.reading.loose_json import as_dict, as_list, sum_counts
 from flyball.core.model.outcomes import Usage
 
 Field = str | Callable[[Event], Any]
@@ -36,6 +35,16 @@ def look_up(event: Event, field: Field) -> Any:
 def equals(path: str, wanted: Any) -> Field:
     """Whether just this stands there."""
     return lambda event: (found := look_up(event, path)) == wanted and type(found) is type(wanted)
+
+
+def count_usage(
+    *told: Any,
+    read: Sequence[str] = ("input_tokens",),
+    written: Sequence[str] = ("output_tokens",),
+    usd: float | None = None,
+) -> Usage:
+    """The tokens that these objects count, all of them together, and what they cost."""
+    return Usage(sum_counts(told, *read), sum_counts(told, *written), usd)
 
 
 class EventRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,12 +78,12 @@ class EventRow(msgspec.Struct, frozen=True, kw_only=True):
     end: bool = False
 
     def show(self, event: Event) -> list[Shown]:
-        shown = show_text(look_up(event, self.text)) + show_piece(look_up(event, self.piece))
+        shown = show_words("text", look_up(event, self.text)) + show_words("piece", look_up(event, self.piece))
         if self.call:
-            shown += show_call(look_up(event, self.call), as_dict(look_up(event, self.inputs)))
+            shown.append(Shown("call", call_line(look_up(event, self.call), as_dict(look_up(event, self.inputs)))))
         if self.result:
-            shown += show_result(look_up(event, self.result), failed=bool(look_up(event, self.failed)))
-        return shown + show_notice(look_up(event, self.notice))
+            shown.append(show_result(look_up(event, self.result), failed=bool(look_up(event, self.failed))))
+        return shown + show_words("notice", look_up(event, self.notice))
 
 
 class StreamSummary:
@@ -234,3 +243,9 @@ MESSAGE_ROWS = {
     ),
 }
 """The parts of such messages; those with a parent are a subagent's."""
+
+
+def denied_calls(result: Event) -> Iterator[tuple[Any, str]]:
+    """The names and lines of the calls that such a program's result says were denied."""
+    for call in map(as_dict, as_list(result.get("permission_denials"))):
+        yield call.get("tool_name"), call_line(call.get("tool_name"), as_dict(call.get("tool_input")))

@@ -9,16 +9,22 @@ from pathlib import Path
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.dialects.endings import ProviderFailure, Words, end_failed, end_well, find_kind, find_line
-from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, equals
-from flyball.agents.reading.loose_json import as_count, as_dict, as_object, object_in, sum_counts
+from flyball.agents.dialects.event_table import (
+    EventRow,
+    EventTable,
+    StreamDialect,
+    StreamSummary,
+    count_usage,
+    equals,
+    look_up,
+)
+from flyball.agents.reading.loose_json import as_count, as_dict, as_object, object_in
 from flyball.agents.run.homes import below
-from flyball.core.model.outcomes import Usage
 
 NO_RESULT = "Gemini CLI ended without a result"
 DEFAULTS = "gemini-defaults.json"
 ASK = "ask_user"
 _REFUSED = frozenset({"policy_violation", "permission_denied", "path_not_in_workspace", "sandbox_expansion_required"})
-_UNREGISTERED = "tool_not_registered"
 _GUARDED_TOOLS = frozenset({"replace", "write_file", "run_shell_command"})
 """Without approval these are not even offered: a call of one is a denial, a call of any other a mistake of the model's."""
 # An API failure ends it with the lowest eight bits of the HTTP status.
@@ -32,14 +38,16 @@ _FAILURES: Words = (
     ),
     ("not_logged_in", _NO_LOGIN),
 )
+_GUARDS = {
+    True: ("--approval-mode", "yolo"),
+    False: ("--approval-mode", "auto_edit", "--allowed-tools", "run_shell_command"),
+}
+"""By whether flyball's sandbox holds it. Its own tools keep to the tree and its folder; commands are not offered unless allowed."""
 EXIT_NO_LOGIN, EXIT_BAD_INPUT, EXIT_MAX_TURNS = 41, 42, 53
 _UNFINISHED: dict[int | None, Words] = {
     EXIT_NO_LOGIN: (("not_logged_in", _NO_LOGIN),),
     EXIT_BAD_INPUT: (
-        (
-            "context_full",
-            re.compile(r"Error resuming session|No previous sessions found|Invalid session identifier"),
-        ),
+        ("context_full", re.compile(r"Error resuming session|No previous sessions found|Invalid session identifier")),
     ),
 }
 """What it says on standard error when it cannot even begin."""
@@ -47,7 +55,7 @@ _UNFINISHED: dict[int | None, Words] = {
 
 def _is_refused(event: Event) -> bool:
     reason = as_dict(event.get("error")).get("type")
-    return reason in _REFUSED or (reason == _UNREGISTERED and event["call"].get("name") in _GUARDED_TOOLS)
+    return reason in _REFUSED or (reason == "tool_not_registered" and event["call"].get("name") in _GUARDED_TOOLS)
 
 
 _EVENTS = EventTable(
@@ -57,10 +65,7 @@ _EVENTS = EventTable(
         "message": EventRow(piece=lambda event: event.get("content") if event.get("role") == "assistant" else ""),
         "tool_use": EventRow(call="tool_name", call_id="tool_id", inputs="parameters"),
         "tool_result": EventRow(
-            result="error.message|output",
-            call_id="tool_id",
-            failed=equals("status", "error"),
-            refused=_is_refused,
+            result="error.message|output", call_id="tool_id", failed=equals("status", "error"), refused=_is_refused
         ),
         "error": EventRow(notice="message"),
         "result": EventRow(end=True),
@@ -89,23 +94,21 @@ class Gemini(StreamDialect):
     )
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
-        if any(environment.get(name) for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY")):
-            return True
         folder = Path(environment.get("GEMINI_CLI_HOME") or home) / ".gemini"
-        if (folder / "oauth_creds.json").is_file():
+        if any(map(environment.get, ("GEMINI_API_KEY", "GOOGLE_API_KEY"))) or (folder / "oauth_creds.json").is_file():
             return True
-        elsewhere = environment.get("GOOGLE_GENAI_USE_VERTEXAI") or environment.get("GOOGLE_GENAI_USE_GCA")
+        if any(map(environment.get, ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"))):
+            return None
         # A key may also be kept in the system's keyring, which is not looked into.
-        chosen = any((folder / name).is_file() for name in (".env", "gemini-credentials.json")) or _auth_chosen(folder)
-        return None if elsewhere or chosen else False
+        chosen = look_up(object_in(folder / "settings.json"), "security.auth.selectedType")
+        stored = any((folder / name).is_file() for name in (".env", "gemini-credentials.json"))
+        return None if chosen or stored else False
 
     def invoke(self, asked: TurnRequest) -> Invocation:
         """Approval is left to flyball's sandbox; it would otherwise start itself a second time and outlive a signal."""
         argv = ["gemini", "--output-format", "stream-json", "--skip-trust"]
-        argv += asked.add_unless_given(_guard(asked), "--approval-mode", "--yolo", "-y")
-        argv += ["--include-directories", str(asked.folder)]
-        argv += ["--model", asked.model] if asked.model else []
-        argv += ["--resume", asked.session] if asked.session else []
+        argv += asked.add_unless_given(_GUARDS[asked.sandboxed], "--approval-mode", "--yolo", "-y")
+        argv += ["--include-directories", str(asked.folder), *asked.options(session="--resume")]
         env = {
             "GEMINI_CLI_NO_RELAUNCH": "true",
             "GEMINI_SANDBOX": "false",
@@ -116,29 +119,18 @@ class Gemini(StreamDialect):
     def read(self, heard: ProgramOutput) -> TurnReading:
         summary = _EVENTS.read(heard.lines)
         stats = as_dict(as_dict(summary.end).get("stats"))
-        return summary.reading(
-            _ending(summary, heard),
-            Usage(sum_counts([stats], "input_tokens"), sum_counts([stats], "output_tokens")) if stats else None,
-            # A conversation without an answer is not kept.
-            session=summary.session if summary.has_answer or heard.asked.session else "",
-        )
+        # A conversation without an answer is not kept.
+        session = summary.session if summary.has_answer or heard.asked.session else ""
+        return summary.reading(_ending(summary, heard), count_usage(stats) if stats else None, session=session)
 
 
 GEMINI = Gemini()
 
 
-def _guard(asked: TurnRequest) -> tuple[str, ...]:
-    """Its own tools keep to the tree and its folder; commands are not offered unless they are allowed."""
-    if asked.sandboxed:
-        return ("--approval-mode", "yolo")
-    return ("--approval-mode", "auto_edit", "--allowed-tools", "run_shell_command")
-
-
 def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
     if summary.end is None:
-        lines = [line.strip() for line in heard.stderr_text.splitlines() if line.strip()]
-        known = find_line(lines, _UNFINISHED.get(heard.exit.code, ()))
-        return known or ("crashed", ": ".join((NO_RESULT, *lines[-1:])), None)
+        known = find_line(heard.stderr_lines, _UNFINISHED.get(heard.exit.code, ()))
+        return known or ("crashed", ": ".join((NO_RESULT, *heard.stderr_lines[-1:])), None)
     if summary.end.get("status") != "success":
         return _failure(as_dict(summary.end.get("error")), heard)
     return end_well(summary.question, summary.refused)
@@ -148,14 +140,14 @@ def _failure(error: Event, heard: ProgramOutput) -> HowEnded:
     said = str(error.get("message") or "")
     if error.get("type") == "FatalTurnLimitedError" or heard.exit.code == EXIT_MAX_TURNS:
         return "max_turns", said, None
-    inner = _quoted(said)
+    inner = _provider_error(said)
     words = str(inner.get("message") or said)
     status = as_count(inner.get("code")) or _STATUS.get(heard.exit.code or 0, 0)
     known = find_kind(words, _FAILURES) or find_kind(said, _FAILURES[1:])
     return end_failed(ProviderFailure(said=words, known=known, status=status), heard, NO_RESULT)
 
 
-def _quoted(message: str) -> Event:
+def _provider_error(message: str) -> Event:
     """The provider's error object, where the message holds one; else its text."""
     found = _QUOTED.search(message)
     text = found[1] if found else message
@@ -172,8 +164,3 @@ def _defaults(asked: TurnRequest) -> bytes:
     if asked.max_turns:
         settings["model"] = {"maxSessionTurns": asked.max_turns}
     return json.dumps(settings).encode()
-
-
-def _auth_chosen(folder: Path) -> bool:
-    security = as_dict(object_in(folder / "settings.json").get("security"))
-    return bool(as_dict(security.get("auth")).get("selectedType"))

@@ -11,10 +11,9 @@ import yaml
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.dialects.endings import ProviderFailure, Words, end_failed, end_lost, find_kind, find_line
-from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary
-from flyball.agents.reading.loose_json import as_dict, as_list, sum_counts
+from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, count_usage
+from flyball.agents.reading.loose_json import as_dict, as_list
 from flyball.agents.run.homes import below
-from flyball.core.model.outcomes import Usage
 
 NO_END = "Goose ended without completing its run"
 GONE = "No session found"
@@ -26,9 +25,7 @@ _NOTICES: Words = (
 )
 _APPROVAL = re.compile(r"Tool approval required in non-interactive mode.*")
 _NOT_SET_UP: Words = (("not_logged_in", re.compile(r"goose configure|[Uu]nknown provider|No provider configured")),)
-_KEYLESS = frozenset(
-    {"ollama", "local", "claude-code", "claude-acp", "codex", "codex-acp", "gemini-cli", "cursor-agent"}
-)
+_KEYLESS = ("ollama", "local", "claude-code", "claude-acp", "codex", "codex-acp", "gemini-cli", "cursor-agent")
 
 
 def _unpack(event: Event) -> Iterator[tuple[str, Event]]:
@@ -62,10 +59,7 @@ _EVENTS = EventTable(
         "message notice": EventRow(unless="input", text="text", notes={"own": "text"}),
         "message failure": EventRow(unless="input", notice="text", notes={"own": "text"}),
         "message toolRequest": EventRow(call="toolCall.value.name", inputs="toolCall.value.arguments"),
-        "message toolResponse": EventRow(
-            result="toolResult.value.content|toolResult.error",
-            failed=_is_failed,
-        ),
+        "message toolResponse": EventRow(result="toolResult.value.content|toolResult.error", failed=_is_failed),
         "message systemNotification": EventRow(unless="input", notice="msg", notes={"spent": _credits_message}),
         "complete": EventRow(end=True),
     },
@@ -112,14 +106,13 @@ class Goose(StreamDialect):
         """Approval needs a terminal; what it may do is left to flyball's sandbox."""
         argv = ["goose", "run", "-q", "-i", "-", "--output-format", "stream-json", "--with-builtin", "developer"]
         argv += ["--name", _session(asked), *(["--resume"] if asked.session else [])]
-        argv += ["--model", asked.model] if asked.model else []
-        argv += ["--max-turns", str(asked.max_turns)] if asked.max_turns else []
+        argv += asked.options(max_turns="--max-turns")
         # It would sleep for as long as a provider says, in silence; without pauses it gives up and the wait is flyball's.
         return Invocation(argv=(*argv, *asked.args), env={"GOOSE_MODE": "auto", "GOOSE_PROVIDER_SKIP_BACKOFF": "true"})
 
     def read(self, heard: ProgramOutput) -> TurnReading:
         summary = _EVENTS.read(heard.lines)
-        used = Usage(sum_counts([summary.end], "input_tokens"), sum_counts([summary.end], "output_tokens"))
+        used = count_usage(summary.end)
         begun = any(True for _ in heard.lines)
         return summary.reading(
             _ending(summary, heard),
@@ -140,7 +133,7 @@ def _session(asked: TurnRequest) -> str:
 
 def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
     if summary.end is None:
-        return _unfinished(heard)
+        return _end_unfinished(heard)
     if summary.notes.get("spent"):
         return "usage_limit", summary.notes["spent"], None
     notice = _notice(summary)
@@ -150,7 +143,7 @@ def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
     return end_failed(ProviderFailure(said=said, known=find_kind(notice, _NOTICES)), heard, NO_END)
 
 
-def _unfinished(heard: ProgramOutput) -> HowEnded:
+def _end_unfinished(heard: ProgramOutput) -> HowEnded:
     approval = _APPROVAL.search(heard.stderr_text)
     if approval:
         return "denied", f"denied: {approval[0]}", None

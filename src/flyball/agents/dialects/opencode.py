@@ -11,18 +11,17 @@ import msgspec
 
 from flyball.agents.dialect import Event, HowEnded, Invocation, ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.dialects.endings import ProviderFailure, end_failed, end_lost, end_well
-from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, equals
-from flyball.agents.display.tool_calls import call_line
+from flyball.agents.dialects.event_table import EventRow, EventTable, StreamDialect, StreamSummary, equals, look_up
+from flyball.agents.display.display import call_line
 from flyball.agents.reading.loose_json import as_count, as_dict, as_money, as_object, object_in, sum_counts
+from flyball.agents.run.homes import below
 from flyball.core.model.outcomes import TurnKind, Usage
 
 NO_END = "OpenCode ended before its answer was finished"
 ASK = "question"
 _OFFERED = frozenset({"bash", "edit", "write", "patch"})
 """Tools every model is offered unless the user's rules deny them."""
-_UNOFFERED = "unavailable tool"
 _REFUSED = re.compile(r"rejected permission|rule which prevents|permission .*denied", re.IGNORECASE)
-_LOST = "Session not found"
 _LOGGED = re.compile(r'\blevel=ERROR\b.*?\berror="([^"]+)"')
 """A fault of its own is told by a reference to its log alone."""
 _NAMED: dict[str, TurnKind] = {
@@ -43,25 +42,22 @@ def _unpack(event: Event) -> Iterator[tuple[str, Event]]:
 
 def _tool(part: Event) -> tuple[Any, Event, bool]:
     """A tool, its inputs, and whether it is not offered, since it is denied or nobody is there to answer: it is `invalid` then."""
-    inputs = as_dict(as_dict(part.get("state")).get("input"))
-    invalid = part.get("tool") == "invalid"
-    return (
-        inputs.get("tool") if invalid else part.get("tool"),
-        inputs,
-        invalid and _UNOFFERED in str(inputs.get("error")),
-    )
+    inputs = as_dict(look_up(part, "state.input"))
+    if part.get("tool") != "invalid":
+        return part.get("tool"), inputs, False
+    return inputs.get("tool"), inputs, "unavailable tool" in str(inputs.get("error"))
 
 
-def _asked(part: Event) -> Event:
+def _find_question(part: Event) -> Event:
     name, inputs, unoffered = _tool(part)
-    failed = unoffered or as_dict(part.get("state")).get("status") == "error"
+    failed = unoffered or look_up(part, "state.status") == "error"
     return {"inputs": inputs} if name == ASK and failed else {}
 
 
-def _denied(part: Event) -> str:
+def _denied_line(part: Event) -> str:
     name, inputs, unoffered = _tool(part)
-    refused = _REFUSED.search(str(as_dict(part.get("state")).get("error") or ""))
-    return call_line(name, inputs) if (unoffered and name in _OFFERED) or (refused and not _asked(part)) else ""
+    refused = _REFUSED.search(str(look_up(part, "state.error") or "")) and not _find_question(part)
+    return call_line(name, inputs) if refused or (unoffered and name in _OFFERED) else ""
 
 
 def _step_usage(part: Event) -> Usage:
@@ -84,8 +80,8 @@ _EVENTS = EventTable(
             inputs="state.input",
             result="state.error|state.output",
             failed=equals("state.status", "error"),
-            denied=_denied,
-            question=_asked,
+            denied=_denied_line,
+            question=_find_question,
         ),
         "step_finish": EventRow(
             usage=_step_usage, notes={"reason": lambda part: str(part.get("reason") or ""), "error": lambda _: {}}
@@ -110,25 +106,16 @@ class OpenCode(StreamDialect):
     variables = (
         *("OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "OPENCODE_CONFIG_DIR", "OPENCODE_API_KEY"),
         *("OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_DEFAULT_PLUGINS", "OPENCODE_DISABLE_LSP_DOWNLOAD"),
-        *(
-            "ANTHROPIC_API_KEY",
-            "OPENAI_API_KEY",
-            "GEMINI_API_KEY",
-            "GOOGLE_GENERATIVE_AI_API_KEY",
-            "OPENROUTER_API_KEY",
-        ),
-        *("GROQ_API_KEY", "DEEPSEEK_API_KEY", "XAI_API_KEY", "MISTRAL_API_KEY"),
+        *("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"),
+        *("OPENROUTER_API_KEY", "GROQ_API_KEY", "DEEPSEEK_API_KEY", "XAI_API_KEY", "MISTRAL_API_KEY"),
     )
     homes = (".config/opencode", ".local/share/opencode", ".local/state/opencode", ".cache/opencode")
     guarded = (
-        *(f".config/opencode/{name}" for name in ("opencode.json", "opencode.jsonc", "config.json", "AGENTS.md")),
-        *(
-            f".config/opencode/{name}{s}"
-            for name in ("agent", "command", "mode", "plugin", "skill", "tool")
-            for s in ("", "s")
-        ),
-        *(f".config/opencode/{name}" for name in ("package.json", "node_modules")),
-        *(f".cache/opencode/{name}" for name in ("bin", "node_modules", "packages")),
+        *below(homes[:1], "opencode.json", "opencode.jsonc", "config.json", "AGENTS.md"),
+        *below(homes[:1], "package.json", "node_modules"),
+        *below(homes[:1], "agent", "command", "mode", "plugin", "skill", "tool"),
+        *below(homes[:1], "agents", "commands", "modes", "plugins", "skills", "tools"),
+        *below((".cache/opencode",), "bin", "node_modules", "packages"),
         ".local/share/opencode/bin",
     )
 
@@ -142,11 +129,8 @@ class OpenCode(StreamDialect):
     def invoke(self, asked: TurnRequest) -> Invocation:
         """Permission is left to flyball's sandbox; its log is the only place where it says that it waits."""
         argv = ["opencode", "run", "--format", "json", "--print-logs", "--log-level", "ERROR"]
-        argv += ["--auto"] if asked.sandboxed else []
-        argv += ["--model", asked.model] if asked.model else []
-        argv += ["--session", asked.session] if asked.session else []
-        own = {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
-        return Invocation(argv=(*argv, *asked.args), env=own, retrying=_RETRYING)
+        argv += [*(["--auto"] if asked.sandboxed else []), *asked.options(session="--session"), *asked.args]
+        return Invocation(argv=tuple(argv), env={"OPENCODE_DISABLE_AUTOUPDATE": "1"}, retrying=_RETRYING)
 
     def read(self, heard: ProgramOutput) -> TurnReading:
         summary = _EVENTS.read(heard.lines)
@@ -164,7 +148,7 @@ def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
         return _failure(summary.notes["error"], heard)
     if reason == "stop" or summary.refused:
         return end_well(summary.question if reason == "stop" else {}, summary.refused)
-    if _LOST in heard.stderr_text:
+    if "Session not found" in heard.stderr_text:
         return end_lost(heard)
     return "crashed", f"{NO_END} (its last step ended with {reason!r})" if reason else NO_END, None
 

@@ -15,16 +15,22 @@ from flyball.agents.dialects.event_table import (
     EventTable,
     StreamDialect,
     StreamSummary,
+    count_usage,
+    denied_calls,
     unpack_messages,
 )
-from flyball.agents.display.tool_calls import call_line
-from flyball.agents.reading.loose_json import as_dict, as_list, sum_counts
+from flyball.agents.reading.loose_json import as_dict
 from flyball.agents.run.homes import below
-from flyball.core.model.outcomes import TurnKind, Usage
+from flyball.core.model.outcomes import TurnKind
 
 NO_RESULT = "Qwen Code ended without a result"
 DEFAULTS = "qwen-defaults.json"
 ASK = "ask_user_question"
+_GUARDS = {
+    True: ("--approval-mode", "yolo"),
+    False: ("--approval-mode", "auto-edit", "--allowed-tools", "run_shell_command"),
+}
+"""By whether flyball's sandbox holds it."""
 _EXITS: dict[int | None, TurnKind] = {53: "max_turns", 55: "budget"}
 _API_ERROR = re.compile(r"\[API Error: (?:(?P<status>\d{3}) )?(?P<said>.*)\]", re.DOTALL)
 _FAILURES: Words = (
@@ -78,9 +84,7 @@ class Qwen(StreamDialect):
     )
 
     def logged_in(self, environment: Mapping[str, str], home: Path) -> bool | None:
-        if any(
-            environment.get(name) for name in ("OPENAI_API_KEY", "DASHSCOPE_API_KEY", "BAILIAN_CODING_PLAN_API_KEY")
-        ):
+        if any(map(environment.get, ("OPENAI_API_KEY", "DASHSCOPE_API_KEY", "BAILIAN_CODING_PLAN_API_KEY"))):
             return True
         folder = home / ".qwen"
         if (folder / "oauth_creds.json").is_file():
@@ -90,11 +94,9 @@ class Qwen(StreamDialect):
     def invoke(self, asked: TurnRequest) -> Invocation:
         """Approval is left to flyball's sandbox; without the first variable it would start itself a second time."""
         argv = ["qwen", "--output-format", "stream-json"]
-        argv += asked.add_unless_given(_guard(asked), "--approval-mode", "--yolo", "-y")
+        argv += asked.add_unless_given(_GUARDS[asked.sandboxed], "--approval-mode", "--yolo", "-y")
         argv += ["--include-directories", str(asked.folder)]
-        argv += ["--model", asked.model] if asked.model else []
-        argv += ["--resume", asked.session] if asked.session else []
-        argv += ["--max-session-turns", str(asked.max_turns)] if asked.max_turns else []
+        argv += asked.options(session="--resume", max_turns="--max-session-turns")
         env = {
             "QWEN_CODE_NO_RELAUNCH": "true",
             "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
@@ -110,7 +112,7 @@ class Qwen(StreamDialect):
         begun = summary.has_answer or "begun" in summary.notes or heard.asked.session
         return summary.reading(
             _ending(summary, heard),
-            Usage(sum_counts([told], "input_tokens"), sum_counts([told], "output_tokens")) if told else None,
+            count_usage(told) if told else None,
             cumulative=True,
             session=summary.session if begun else "",
             message=str(result.get("result") or summary.text),
@@ -129,34 +131,16 @@ _DEFAULTS = json.dumps(
 """Settings below the user's own: its own retries come on top of its library's, and for its memory it would ask the model once more."""
 
 
-def _guard(asked: TurnRequest) -> tuple[str, ...]:
-    if asked.sandboxed:
-        return ("--approval-mode", "yolo")
-    return ("--approval-mode", "auto-edit", "--allowed-tools", "run_shell_command")
-
-
 def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
-    result = summary.end
+    result, lines = summary.end, heard.stderr_lines
     if result is None:
-        return _unfinished(heard)
-    if result.get("is_error") or result.get("subtype") != "success":
-        return _failure(str(as_dict(result.get("error")).get("message") or ""), heard)
-    denied = [as_dict(one) for one in as_list(result.get("permission_denials"))]
-    return end_well(
-        summary.question, [call_line(one.get("tool_name"), as_dict(one.get("tool_input"))) for one in denied]
-    )
-
-
-def _unfinished(heard: ProgramOutput) -> HowEnded:
-    """Its caps, and a conversation that is gone, are told on standard error alone."""
-    lines = [line.strip() for line in heard.stderr_text.splitlines() if line.strip()]
-    capped = _EXITS.get(heard.exit.code)
-    if capped:
-        return capped, lines[-1] if lines else NO_RESULT, None
-    return find_line(lines, _UNFINISHED) or ("crashed", NO_RESULT, None)
-
-
-def _failure(message: str, heard: ProgramOutput) -> HowEnded:
+        # Its caps, and a conversation that is gone, are told on standard error alone.
+        capped = _EXITS.get(heard.exit.code)
+        known = (capped, lines[-1] if lines else NO_RESULT, None) if capped else find_line(lines, _UNFINISHED)
+        return known or ("crashed", NO_RESULT, None)
+    if not result.get("is_error") and result.get("subtype") == "success":
+        return end_well(summary.question, [line for _, line in denied_calls(result)])
+    message = str(as_dict(result.get("error")).get("message") or "")
     found = _API_ERROR.search(message)
     said, status = (found["said"], int(found["status"] or 0)) if found else (message, 0)
     return end_failed(ProviderFailure(said=said, known=find_kind(said, _FAILURES), status=status), heard, NO_RESULT)

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from flyball.agents.display.tool_calls import call_line, first_line
 from flyball.agents.reading.jsonl import as_event, lines_of
 from flyball.agents.reading.loose_json import as_dict, as_list
 from flyball.core.text.quantities import plural
@@ -16,6 +15,8 @@ from flyball.core.text.scrubbing import decode, scrub
 
 BRIEF = 200
 """Characters of a call or a result in a log."""
+_TELLING = ("file_path", "filePath", "path", "command", "pattern", "dir_path", "query", "url", "description", "prompt")
+WORDLESS = "It asked a question it did not put into words."
 _MARKS = {"call": "→ ", "result": "  ← ", "failure": "  ✗ ", "notice": "! "}
 
 
@@ -29,30 +30,36 @@ class Shown(msgspec.Struct, frozen=True):
 Show = Callable[[dict[str, Any]], Sequence[Shown]]
 
 
-def show_text(text: Any) -> list[Shown]:
-    return [Shown("text", str(text))] if text else []
+def show_words(kind: Literal["text", "piece", "notice"], text: Any) -> list[Shown]:
+    """An answer, a part of one that comes in parts, or what the program says of itself: a retry, an error."""
+    return [Shown(kind, str(text))] if text else []
 
 
-def show_piece(text: Any) -> list[Shown]:
-    """A part of an answer that comes in parts."""
-    return [Shown("piece", str(text))] if text else []
-
-
-def show_call(name: Any, inputs: Mapping[str, Any]) -> list[Shown]:
-    return [Shown("call", call_line(name, inputs))]
-
-
-def show_result(content: Any, *, failed: bool = False) -> list[Shown]:
+def show_result(content: Any, *, failed: bool) -> Shown:
     """What came of a call: a text, or parts that hold one."""
     parts = [as_dict(part) for part in as_list(content)]
     texts = [str(part.get("text") or as_dict(part.get("content")).get("text") or "") for part in parts]
     text = "\n".join(filter(None, texts)) if parts else str(content or "")
-    return [Shown("failure" if failed else "result", text.strip() or ("it failed" if failed else "done"))]
+    return Shown("failure" if failed else "result", text.strip() or ("it failed" if failed else "done"))
 
 
-def show_notice(text: Any) -> list[Shown]:
-    """What the program says of itself: a retry, an error."""
-    return [Shown("notice", str(text))] if text else []
+def first_line(text: Any) -> str:
+    """What a longer text begins with."""
+    return str(text or "").strip().split("\n", 1)[0]
+
+
+def call_line(name: Any, inputs: Mapping[str, Any]) -> str:
+    """A tool's name and what it is called on."""
+    told = next((first_line(inputs[each]) for each in _TELLING if inputs.get(each)), "")
+    return f"{name} {told}".strip()
+
+
+def question(inputs: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """What an asking tool wants to know; options can be offered for a single question only."""
+    several = [as_dict(one) for one in as_list(inputs.get("questions"))] or [dict(inputs)]
+    texts = [str(one.get("question") or one.get("text") or one.get("prompt") or "") for one in several]
+    offered = as_list(several[0].get("options") or several[0].get("choices")) if len(several) == 1 else []
+    return " ".join(filter(None, texts)) or WORDLESS, tuple(str(as_dict(one).get("label") or one) for one in offered)
 
 
 def live_line(shown: Iterable[Shown]) -> str:

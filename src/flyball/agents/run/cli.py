@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.agents.dialect import Dialect, Event, Invocation, ProgramOutput, TurnReading, TurnRequest
+from flyball.agents.dialect import Dialect, ProgramOutput, TurnRequest
 from flyball.agents.display.live import EventView
 from flyball.agents.reading.jsonl import Events, other_lines
 from flyball.agents.run.frame import ProgramFrame, ProgramRun, TurnOrder
@@ -18,8 +18,6 @@ from flyball.core.model.effects import RunAgent
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.text.scrubbing import decode
 from flyball.ports import Notify, Stop
-
-__all__ = ["Cli", "CliAgent", "Dialect", "Event", "Invocation", "ProgramOutput", "TurnReading", "TurnRequest"]
 
 NETWORK = (
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy"),
@@ -50,7 +48,19 @@ class CliAgent:
     def turn(self, request: RunAgent, *, tree: Path, folder: Path, nonce: str, stop: Stop, notify: Notify) -> TurnEnded:
         """Run one turn in `tree`; everything about it is kept in `folder`, which must be new or empty."""
         turn = TurnOrder(request, tree, folder, nonce)
-        asked = self._turn_request(turn)
+        asked = TurnRequest(
+            model=request.model,
+            folder=turn.shared,
+            tree=tree,
+            nonce=nonce,
+            role=request.role,
+            session=request.session,
+            access=request.access,
+            sandboxed=self._frame.sandboxed,
+            max_turns=self._cli.max_turns,
+            budget_usd=self._cli.budget_usd,
+            args=self._cli.args,
+        )
         environment = self._frame.environment
         # Without a sandbox its program may write its own settings, and what it may write elsewhere nobody can undo.
         guarded = self._dialect.guarded if self._frame.sandboxed else ()
@@ -60,22 +70,6 @@ class CliAgent:
         heard = self._program_output(asked, ran)
         reading = self._dialect.read(heard)
         return settle_turn(reading, heard, ran, slept=slept, before=request.session_usage, planted=planted)
-
-    def _turn_request(self, turn: TurnOrder) -> TurnRequest:
-        request = turn.request
-        return TurnRequest(
-            model=request.model,
-            folder=turn.shared,
-            tree=turn.tree,
-            nonce=turn.nonce,
-            role=request.role,
-            session=request.session,
-            access=request.access,
-            sandboxed=self._frame.sandboxed,
-            max_turns=self._cli.max_turns,
-            budget_usd=self._cli.budget_usd,
-            args=self._cli.args,
-        )
 
     def _run(
         self, turn: TurnOrder, asked: TurnRequest, stop: Stop, notify: Notify, guarded: Sequence[Path]

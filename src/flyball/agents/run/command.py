@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -45,13 +44,16 @@ class CommandAgent:
 
     def turn(self, request: RunAgent, *, tree: Path, folder: Path, nonce: str, stop: Stop, notify: Notify) -> TurnEnded:
         """Run one turn in `tree`; everything about it is kept in `folder`, which must be new or empty."""
-        if not request.model and any("{model}" in word for word in self._command.argv):
-            return TurnEnded("not_installed", self._no_model(request))
+        command = self._command
+        if not request.model and any("{model}" in word for word in command.argv):
+            reason = f"asks for {{model}}, but no model is set for the role {request.role!r}"
+            advice = "set one with --model or in flyball.toml"
+            return TurnEnded("not_installed", f"the command of the agent {command.name!r} {reason}; {advice}")
         turn = TurnOrder(request, tree, folder, nonce)
         live = LiveView(notify, self._frame.clock)
-        ran = self._frame.run(turn, self._invocation(turn), stop, live.take, variables=self._command.env)
+        ran = self._frame.run(turn, self._invocation(turn), stop, live.take, variables=command.env)
         live.flush()
-        return read_command_turn(ran, exit_is_signal=self._command.exit_signal == "exit-0")
+        return read_command_turn(ran, exit_is_signal=command.exit_signal == "exit-0")
 
     def _invocation(self, turn: TurnOrder) -> Invocation:
         values = {
@@ -60,17 +62,7 @@ class CommandAgent:
             "{report_file}": str(turn.shared / REPORT_FILE),
             "{folder}": str(turn.shared),
         }
-        argv = tuple(_filled(word, values) for word in self._command.argv)
+        argv = self._command.argv
+        for name, value in values.items():
+            argv = tuple(word.replace(name, value) for word in argv)
         return Invocation(argv=argv, files=self._command.files)
-
-    def _no_model(self, request: RunAgent) -> str:
-        return (
-            f"the command of the agent {self._command.name!r} asks for {{model}}, but no model is set for the role "
-            f"{request.role!r}; set one with --model or in flyball.toml"
-        )
-
-
-def _filled(word: str, values: Mapping[str, str]) -> str:
-    for name, value in values.items():
-        word = word.replace(name, value)
-    return word

@@ -12,13 +12,15 @@ import msgspec
 from flyball import process
 from flyball.agents.dialect import Invocation
 from flyball.agents.reading.jsonl import files_in
-from flyball.agents.run.environment import turn_environment
 from flyball.agents.run.own_path import find_program, launcher, remove_folder
 from flyball.agents.run.transcript import SHARED, Transcript
 from flyball.core.loop.prompts import NONCE
 from flyball.core.model.effects import RunAgent
+from flyball.core.text.manifests import OWN_COPIES
 from flyball.ports import Clock, Confine, EnvironmentUse, Stop
 from flyball.process import Exit, WardenFailed
+
+PASSED_ON = frozenset({"PATH", "HOME", "LANG", "TZ", "USER", "SHELL"})
 
 
 class Patience(msgspec.Struct, frozen=True):
@@ -53,7 +55,10 @@ class TurnOrder(msgspec.Struct, frozen=True):
 
 
 class ProgramRun(msgspec.Struct, frozen=True):
-    """How a turn's program ended, and what it left; `now` is in the zone in which it writes its times."""
+    """How a turn's program ended, and what it left; `now` is in the zone in which it writes its times.
+
+    `said_at` is when it said its last word, where it was ended because it was silent; else it is now.
+    """
 
     turn: TurnOrder
     transcript: Transcript
@@ -62,13 +67,8 @@ class ProgramRun(msgspec.Struct, frozen=True):
     unreadable: str
     files: Mapping[str, bytes]
     now: datetime
-    silent: timedelta
+    said_at: datetime
     sandboxed: bool = False
-
-    @property
-    def said_at(self) -> datetime:
-        """When it said its last word, where it was ended because it was silent."""
-        return self.now - self.silent
 
 
 class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,31 +105,22 @@ class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
         started, cwd, env = self.confine(
             argv,
             tree=turn.tree,
-            env={**self._given(turn, transcript, variables), **path, **invocation.env},
+            env={**self._environment(turn, transcript, variables), **path, **invocation.env},
             writable=(*writable, transcript.shared),
             read_only=read_only,
             read_only_tree=turn.request.access == "read",
             environments=_use_of_environments(turn.request),
         )
         prompt = transcript.prompt if invocation.prompt_on_stdin else b""
-        end = self._ended(started, cwd, env, prompt, transcript, stop, on_output)
+        end = self._await_end(started, cwd, env, prompt, transcript, stop, on_output)
         now = self.clock.now()
+        here = now.astimezone()
         files = files_in(transcript.shared, invocation.left)
         report, unreadable = transcript.take_report()
         transcript.hide(self.secrets)
         transcript.close(argv=invocation.argv, cwd=turn.tree, end=end, begun_at=begun_at, ended_at=now)
-        silent_s = self.patience.idle_s or 0.0 if end.ended_by == "idle" else 0.0
-        return ProgramRun(
-            turn,
-            transcript,
-            end,
-            report,
-            unreadable,
-            files,
-            now.astimezone(),
-            timedelta(seconds=silent_s),
-            self.sandboxed,
-        )
+        said_at = here - timedelta(seconds=self.patience.idle_s or 0.0) if end.ended_by == "idle" else here
+        return ProgramRun(turn, transcript, end, report, unreadable, files, here, said_at, self.sandboxed)
 
     def _lookup(self, argv: tuple[str, ...], transcript: Transcript) -> tuple[tuple[str, ...], dict[str, str]]:
         """The program as it is started, and the PATH it gets."""
@@ -141,19 +132,28 @@ class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
         told = os.pathsep.join(filter(None, (shorter, str(made) if made else "")))
         return (find_program(argv[0], path, shorter), *argv[1:]), {"PATH": told}
 
-    def _given(self, turn: TurnOrder, transcript: Transcript, variables: Sequence[str]) -> dict[str, str]:
-        return turn_environment(
-            self.environment,
-            variables,
-            request=turn.request,
-            task=self.task,
-            workflow=self.workflow,
-            nonce=turn.nonce,
-            prompt_file=transcript.prompt_file,
-            report_file=transcript.report_file,
-        )
+    def _environment(self, turn: TurnOrder, transcript: Transcript, variables: Sequence[str]) -> dict[str, str]:
+        """Everything the program sees; no variable of the user's goes with it unless it is listed."""
+        wanted = PASSED_ON | {name for name in variables if not name.startswith("FLYBALL_")}
+        passed = {name: value for name, value in self.environment.items() if name in wanted or name.startswith("LC_")}
+        request = turn.request
+        return {
+            **passed,
+            **OWN_COPIES,
+            "TERM": "dumb",
+            "FLYBALL_TASK": self.task,
+            "FLYBALL_WORKFLOW": self.workflow,
+            "FLYBALL_STAGE": request.stage,
+            "FLYBALL_ROLE": request.role,
+            "FLYBALL_SUBTASK": request.item,
+            "FLYBALL_ITERATION": str(request.iteration),
+            "FLYBALL_TURN": str(request.turn),
+            "FLYBALL_NONCE": turn.nonce,
+            "FLYBALL_PROMPT_FILE": str(transcript.prompt_file),
+            "FLYBALL_REPORT_FILE": str(transcript.report_file),
+        }
 
-    def _ended(
+    def _await_end(
         self,
         argv: Sequence[str],
         cwd: Path,

@@ -25,14 +25,12 @@ from flyball.process import Exit
 MESSAGE_BYTES = 64 * 1024
 DETAIL = 500
 NAME = 100
-_AMOUNTS = ("input_tokens", "output_tokens", "usd")
 CLEAN_EXIT = 'a clean exit counts as its signal (exit_signal = "exit-0")'
 
 IN_SANDBOX = (
     "flyball's sandbox keeps all but the repository, /tmp and the agent's own folders read-only; "
     "have it write there, or start the task with --sandbox none"
 )
-_READ_ONLY = ("Read-only file system", "EROFS")
 _FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT})
 # A sandbox starts before the program, so a missing program is its exit and not ours.
 _SANDBOX_MISSING = re.compile(r"bwrap: execvp (.+): (No such file or directory|Permission denied|Exec format error)")
@@ -66,7 +64,7 @@ def read_command_turn(ran: ProgramRun, *, exit_is_signal: bool = False) -> TurnE
 def with_sandbox(detail: str, kind: TurnKind, ran: ProgramRun) -> str:
     """What a crash says, and where it could not write for the sandbox's sake, that and what to do."""
     said = detail + decode(ran.end.stderr_tail) + decode(ran.end.stdout_tail[-DETAIL:])
-    blamed = ran.sandboxed and kind == "crashed" and any(words in said for words in _READ_ONLY)
+    blamed = ran.sandboxed and kind == "crashed" and any(words in said for words in ("Read-only file system", "EROFS"))
     return f"{detail} ({IN_SANDBOX})" if blamed else detail
 
 
@@ -74,11 +72,7 @@ def claim_of(ran: ProgramRun, message: str) -> Claim:
     """What a turn's report, or else its last message, claims."""
     turn = ran.turn
     claim = read_claim(
-        report_file=ran.report,
-        final_message=message,
-        nonce=turn.nonce,
-        prompt=turn.prompt,
-        echoed=Echo(turn.tree),
+        report_file=ran.report, final_message=message, nonce=turn.nonce, prompt=turn.prompt, echoed=Echo(turn.tree)
     )
     return msgspec.structs.replace(claim, problems=(ran.unreadable, *claim.problems)) if ran.unreadable else claim
 
@@ -92,21 +86,23 @@ def ending(end: Exit) -> tuple[TurnKind, str]:
         case "wall" | "idle":
             return "timed_out", f"{end.detail} (it ran {end.seconds:.1f} s)"
         case "exit":
-            return _exited(end)
+            return _ending_by_exit(end)
 
 
-def _exited(end: Exit) -> tuple[TurnKind, str]:
+def _ending_by_exit(end: Exit) -> tuple[TurnKind, str]:
     if end.code == 0:
         return "ok", end.detail
     number = _signal(end)
-    last = _last_line(end.stderr_tail)
+    lines = [line.strip() for line in scrub(decode(end.stderr_tail)).splitlines() if line.strip()]
+    last = lines[-1] if lines else ""
     missing = _SANDBOX_MISSING.fullmatch(last)
     if missing and end.code == 1 and not end.stdout_bytes:
         reason = f"{missing[1]} cannot be started ({missing[2]}); install it, or give the full path of a program"
         return "not_installed", reason
     if number is not None:
         kind: TurnKind = "killed" if number in _FROM_OUTSIDE else "crashed"
-        return kind, ": ".join(filter(None, (f"ended by {_named(number)}", last or end.detail)))
+        name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+        return kind, ": ".join(filter(None, (f"ended by {name}", last or end.detail)))
     if end.code is None:
         return "crashed", end.detail
     return "crashed", f"exit status {end.code}: {last or 'nothing on standard error'}"
@@ -119,10 +115,6 @@ def _signal(end: Exit) -> int | None:
     if end.code is not None and 128 < end.code <= 128 + signal.SIGSYS:
         return end.code - 128
     return None
-
-
-def _named(number: int) -> str:
-    return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
 
 
 def _limit(end: Exit, reported: Any, now: datetime, *, trusted: bool) -> Limit | None:
@@ -170,7 +162,12 @@ def zones(name: str) -> tzinfo | None:
 
 def reported_usage(claim: Claim) -> Usage:
     """What the report's metrics say was used; nothing is made up where they are silent."""
-    told = {name: float(value) for name, value in claim.metrics.items() if name in _AMOUNTS and _is_amount(value)}
+    amounts = {name: claim.metrics.get(name) for name in ("input_tokens", "output_tokens", "usd")}
+    told = {
+        name: float(value)
+        for name, value in amounts.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 10**15
+    }
     if not told:
         return Usage(estimated=True)
     usd = rounded_up(told["usd"]) if "usd" in told else None
@@ -188,15 +185,6 @@ def cost(kind: TurnKind, usage: Usage, model: str) -> Usage:
     if kind in LIMITED | ABSENT and not usage.tokens and usage.usd is None:
         return msgspec.structs.replace(usage, usd=0.0)
     return add_price(usage, model)
-
-
-def _is_amount(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 10**15
-
-
-def _last_line(raw: bytes) -> str:
-    lines = (line.strip() for line in reversed(scrub(decode(raw)).splitlines()))
-    return next((line for line in lines if line), "")
 
 
 def _whole_characters(tail: bytes, *, cut: bool) -> bytes:

@@ -85,7 +85,8 @@ class Transcript(msgspec.Struct, frozen=True):
         except OSError as error:
             return None, f"the report file cannot be read: {error.strerror or error}"
         finally:
-            self._remove_shared()
+            with suppress(OSError):
+                self.shared.unlink() if self.shared.is_symlink() else shutil.rmtree(self.shared)
         return report, ""
 
     def _move(self, kept: Path) -> None:
@@ -99,10 +100,6 @@ class Transcript(msgspec.Struct, frozen=True):
         finally:
             os.close(shared)
         kept.chmod(0o600)
-
-    def _remove_shared(self) -> None:
-        with suppress(OSError):
-            self.shared.unlink() if self.shared.is_symlink() else shutil.rmtree(self.shared)
 
     def hide(self, secrets: tuple[str, ...]) -> None:
         """Take secret values out of what the program printed and reported."""

@@ -7,18 +7,8 @@ from datetime import datetime
 import msgspec
 
 from flyball.agents.dialect import ProgramOutput, TurnReading
+from flyball.agents.run import outcome
 from flyball.agents.run.frame import ProgramRun
-from flyball.agents.run.outcome import (
-    DETAIL,
-    MESSAGE_BYTES,
-    NAME,
-    claim_of,
-    cost,
-    ending,
-    reported_usage,
-    with_sandbox,
-    zones,
-)
 from flyball.core.claims.claims import Claim, OpenQuestion
 from flyball.core.model.outcomes import ABSENT, FAILED, LIMITED, TurnEnded, TurnKind, Usage
 from flyball.core.providers.limits import recognise
@@ -41,10 +31,14 @@ def settle_turn(
 ) -> TurnEnded:
     """The turn's outcome; `slept` says why it was ended for sleeping, `before` is what its conversation had used already."""
     end, asked = ran.end, heard.asked
-    reading = _overruled(reading, heard, ran.said_at, slept=slept)
-    message = reading.final_message[-MESSAGE_BYTES:]
-    claim = claim_of(ran, message)
-    reading, claim = _with_question(_asking(reading, claim), claim)
+    reading = _overrule(reading, heard, ran.said_at, slept=slept)
+    message = reading.final_message[-outcome.MESSAGE_BYTES :]
+    claim = outcome.claim_of(ran, message)
+    reading = _asking(reading, claim)
+    if reading.question and not claim.questions:
+        # A question the program asked by its own means, unless its report asks one.
+        question = OpenQuestion(scrub(reading.question)[: outcome.DETAIL], tuple(map(scrub, reading.options)))
+        claim = msgspec.structs.replace(claim, questions=(question,))
     session = reading.session or (asked.session if end.ended_by != "missing" else "")
     usage = reading.usage
     if reading.cumulative and session == asked.session:
@@ -54,11 +48,11 @@ def settle_turn(
         usage = msgspec.structs.replace(usage, usd=None)
     return TurnEnded(
         reading.kind,
-        "; ".join(filter(None, (with_sandbox(reading.detail[:DETAIL], reading.kind, ran), *planted))),
+        "; ".join(filter(None, (outcome.with_sandbox(reading.detail[: outcome.DETAIL], reading.kind, ran), *planted))),
         claim,
-        cost(
+        outcome.cost(
             reading.kind,
-            reported_usage(claim) if usage == Usage(estimated=True) else usage,
+            outcome.reported_usage(claim) if usage == Usage(estimated=True) else usage,
             reading.model or asked.model,
         ),
         round(end.seconds, 3),
@@ -69,7 +63,7 @@ def settle_turn(
         transcript=str(ran.transcript.folder),
         final_message=scrub(message),
         stray_processes=end.strays,
-        model=scrub(reading.model)[:NAME] or asked.model,
+        model=scrub(reading.model)[: outcome.NAME] or asked.model,
     )
 
 
@@ -81,9 +75,9 @@ def _total(reading: TurnReading, before: Usage) -> Usage:
     return msgspec.structs.replace(before.plus(reading.usage), usd=known or None, estimated=before.estimated)
 
 
-def _overruled(reading: TurnReading, heard: ProgramOutput, said_at: datetime, *, slept: str) -> TurnReading:
+def _overrule(reading: TurnReading, heard: ProgramOutput, said_at: datetime, *, slept: str) -> TurnReading:
     end = heard.exit
-    kind, detail = ending(end)
+    kind, detail = outcome.ending(end)
     if end.ended_by == "missing" or (end.ended_by == "stop" and not slept):
         return _with(reading, kind, detail)
     if end.ended_by == "exit" and reading.kind in OWN_WORDS:
@@ -92,7 +86,9 @@ def _overruled(reading: TurnReading, heard: ProgramOutput, said_at: datetime, *,
         return reading
     if end.ended_by == "exit" and reading.kind == "ok" and kind == "ok":
         return reading
-    limit = None if kind == "killed" else recognise(heard.stderr_text, _code(heard), said_at, zones)
+    # A program whose dialect heard no good end did not end well, whatever its status.
+    code = (end.code or 1) if end.ended_by == "exit" and end.code is not None else None
+    limit = None if kind == "killed" else recognise(heard.stderr_text, code, said_at, outcome.zones)
     if limit is not None:
         return msgspec.structs.replace(_with(reading, limit.kind, limit.detail), reset_at=limit.reset_at)
     if reading.kind in OWN_WORDS:
@@ -104,12 +100,6 @@ def _overruled(reading: TurnReading, heard: ProgramOutput, said_at: datetime, *,
     if kind == "crashed" and reading.kind in FAILED:
         return _with(reading, reading.kind, f"{reading.detail} ({detail})" if reading.detail else detail)
     return _with(reading, kind, detail)
-
-
-def _code(heard: ProgramOutput) -> int | None:
-    """A program whose dialect heard no good end did not end well, whatever its status."""
-    code = heard.exit.code if heard.exit.ended_by == "exit" else None
-    return 1 if code == 0 else code
 
 
 def _with(reading: TurnReading, kind: TurnKind, detail: str) -> TurnReading:
@@ -124,11 +114,3 @@ def _asking(reading: TurnReading, claim: Claim) -> TurnReading:
     if reading.kind == "ok" and claim.source == "none" and last.endswith("?"):
         return msgspec.structs.replace(reading, kind="question", detail="it ended with a question", question=last)
     return reading
-
-
-def _with_question(reading: TurnReading, claim: Claim) -> tuple[TurnReading, Claim]:
-    """A question the program asked by its own means, unless its report asks one."""
-    if not reading.question or claim.questions:
-        return reading, claim
-    asked = OpenQuestion(scrub(reading.question)[:DETAIL], tuple(scrub(option) for option in reading.options))
-    return reading, msgspec.structs.replace(claim, questions=(asked,))

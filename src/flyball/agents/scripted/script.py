@@ -14,7 +14,6 @@ from flyball.ports import Refusal
 
 CONDITIONS = ("stage", "role", "subtask", "iteration", "turn")
 _NUMBERS = ("iteration", "turn")
-_BROKEN_TEXT = (yaml.MarkedYAMLError, yaml.reader.ReaderError)
 
 
 class ScriptInvalid(Refusal):
@@ -53,7 +52,7 @@ def read_script(text: str | bytes, name: str) -> AgentScript:
     """Read a script; `name` is how its file is called in messages."""
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except _BROKEN_TEXT as error:
+    except (yaml.MarkedYAMLError, yaml.reader.ReaderError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{name}, line {mark.line + 1}" if mark else name
         reason = getattr(error, "problem", None) or getattr(error, "reason", "it is not text")
@@ -131,7 +130,7 @@ class _ScriptReader:
 
     def object(self, node: yaml.Node, what: str) -> dict[str, Any]:
         self._mapping(node, what)
-        value = _constructed(node)
+        value = _construct(node)
         try:
             msgspec.json.encode(value)
         except (TypeError, ValueError) as error:
@@ -158,7 +157,7 @@ class _ScriptReader:
         return list(node.value)
 
     def _scalar(self, node: yaml.Node, what: str, kinds: tuple[type, ...], expected: str) -> Any:
-        value = _constructed(node) if isinstance(node, yaml.ScalarNode) else None
+        value = _construct(node) if isinstance(node, yaml.ScalarNode) else None
         if not isinstance(value, kinds) or isinstance(value, bool):
             shown = node.value if isinstance(node, yaml.ScalarNode) and node.value else _kind(node)
             self._refuse(node, f"{what} is {shown}; expected {expected}")
@@ -188,7 +187,7 @@ _ACTIONS: dict[str, Callable[[_ScriptReader, yaml.Node, str], Any]] = {
 }
 
 
-def _constructed(node: yaml.Node) -> Any:
+def _construct(node: yaml.Node) -> Any:
     try:
         return yaml.SafeLoader("").construct_document(node)
     except (yaml.YAMLError, ValueError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -12,22 +12,33 @@ from flyball.core.evaluation.findings import PassResult, TrackDefect
 from flyball.measures.evaluators.contract import Evaluator
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, not_applicable
 from flyball.measures.evaluators.product.boundaries import undecided_limits
-from flyball.measures.evaluators.product.empties import fails_on_nothing
-from flyball.measures.evaluators.product.product_rules import ProductRule, product_rules, uncovered, untried_limits
+from flyball.measures.evaluators.product.empties import fails_on_nothing, sorted_as_words
+from flyball.measures.evaluators.product.product_rules import (
+    ProductRule,
+    product_rules,
+    uncovered_rules,
+    untried_limits,
+)
 from flyball.measures.evaluators.product.rule_tests import RuleTest, rule_tests
-from flyball.measures.evaluators.product.sorted_numbers import sorted_as_words
 from flyball.measures.evaluators.product.states import state_tables, transition_defects
 from flyball.measures.evaluators.sources.linters import Linters
 from flyball.measures.evaluators.sources.syntax import Syntax
 
-Checking = Callable[[SourceTree, str, Sequence[ProductRule], Sequence[RuleTest]], list[TrackDefect]]
+Checking = Callable[[SourceTree, str, Sequence[ProductRule], Sequence[RuleTest]], Iterable[TrackDefect]]
 
 
 def measure(trees: TrackTrees) -> Iterator[PassResult]:
     """Every measured pass of business logic."""
     syntax = Syntax(trees.toolbox)
-    yield _rules(trees, syntax, "product rules", uncovered)
-    yield _rules(trees, syntax, "edge cases", lambda *given: [*untried_limits(*given), *undecided_limits(syntax, given[0], *given[2:])])  # fmt: skip
+
+    def check_limits(
+        tree: SourceTree, file: str, rules: Sequence[ProductRule], tests: Sequence[RuleTest]
+    ) -> Iterator[TrackDefect]:
+        yield from untried_limits(tree, file, rules, tests)
+        yield from undecided_limits(syntax, tree, rules, tests)
+
+    yield _rules(trees, syntax, "product rules", uncovered_rules)
+    yield _rules(trees, syntax, "edge cases", check_limits)
     yield _slips(trees, Linters(trees.toolbox), syntax)
     yield _states(trees, syntax)
 
@@ -39,28 +50,27 @@ def _rules(trees: TrackTrees, syntax: Syntax, name: str, check: Checking) -> Pas
         return not_applicable(name, "product.md states no rules" if ground.product else "there is no product.md")
     named = {rule.line for rule in rules if rule.id and re.search(rf"\b{rule.id}\b", ground.spec)}
 
-    def look(tree: SourceTree) -> Sequence[TrackDefect]:
+    def look(tree: SourceTree) -> Iterator[TrackDefect]:
         head = tree is trees.head
         stated = rules if head else product_rules(ground.base_product)
-        found = check(tree, ground.product_file, stated, rule_tests(syntax, tree))
-        return [
-            msgspec.structs.replace(each, new=head and each.file == ground.product_file and each.line in named)
-            for each in found
-        ]
+        for each in check(tree, ground.product_file, stated, rule_tests(syntax, tree)):
+            new = head and each.file == ground.product_file and each.line in named
+            yield msgspec.structs.replace(each, new=new)
 
     return trees.compare(name, look)
 
 
 def _slips(trees: TrackTrees, linters: Linters, syntax: Syntax) -> PassResult:
     name = "edge cases"
-    files = trees.changed(*PYTHON, *SCRIPTS)
+    files = trees.changed_files(*PYTHON, *SCRIPTS)
     if not files:
         return not_applicable(name, "the track changed no Python and no script")
 
-    def look(tree: SourceTree) -> Sequence[TrackDefect]:
-        empty = fails_on_nothing(syntax, tree, files, rule_tests(syntax, tree))
-        own = [*empty, *sorted_as_words(syntax, tree, files), *syntax.defects(tree, name)]
-        return [*own, *linters.defects(tree, name)]
+    def look(tree: SourceTree) -> Iterator[TrackDefect]:
+        yield from fails_on_nothing(syntax, tree, files, rule_tests(syntax, tree))
+        yield from sorted_as_words(syntax, tree, files)
+        yield from syntax.defects(tree, name)
+        yield from linters.defects(tree, name)
 
     return trees.compare(name, look)
 

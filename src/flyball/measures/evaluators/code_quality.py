@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from flyball.core.evaluation.catalogue import CODE_QUALITY
 from flyball.core.evaluation.findings import PassResult, TrackDefect, judged_by, together
 from flyball.measures.evaluators.contract import Evaluator
-from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, is_product, not_applicable
+from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, TrackTrees, is_product, not_applicable
 from flyball.measures.evaluators.sources import commented_code, cycles, duplication, type_checks
 from flyball.measures.evaluators.sources.linters import Linters
 from flyball.measures.evaluators.sources.strictness import not_asked_for
@@ -20,7 +20,7 @@ OVERALL, BUSINESS, API = 70, 90, 80
 def measure(trees: TrackTrees) -> Iterator[PassResult]:
     """Every pass of code quality."""
     linters, syntax = Linters(trees.toolbox, not_asked_for(trees)), Syntax(trees.toolbox)
-    if not trees.changed(*PYTHON, *SCRIPTS):
+    if not trees.changed_files(*PYTHON, *SCRIPTS):
         reason = "the track changed no Python, TypeScript or JavaScript"
         yield together("build and type check", _build(trees) or [not_applicable("build and type check", reason)])
         yield from (not_applicable(each.name, reason) for each in CODE_QUALITY.passes[1:-1])
@@ -34,10 +34,7 @@ def measure(trees: TrackTrees) -> Iterator[PassResult]:
 
 
 def _both(trees: TrackTrees, name: str, linters: Linters, syntax: Syntax) -> PassResult:
-    def look(tree: SourceTree) -> Sequence[TrackDefect]:
-        return once_a_line([*linters.defects(tree, name), *syntax.defects(tree, name)])
-
-    return trees.compare(name, look)
+    return trees.compare(name, lambda tree: once_a_line([*linters.defects(tree, name), *syntax.defects(tree, name)]))
 
 
 def once_a_line(found: Sequence[TrackDefect]) -> list[TrackDefect]:
@@ -56,9 +53,9 @@ def _build(trees: TrackTrees) -> list[PassResult]:
 
 def _types(trees: TrackTrees) -> Iterator[PassResult]:
     name = "build and type check"
-    if trees.changed(*PYTHON):
+    if trees.changed_files(*PYTHON):
         yield trees.compare(name, lambda tree: type_checks.python_types(trees.toolbox, tree))
-    if type_checks.has_typescript(trees.head) and trees.changed(*SCRIPTS):
+    if "tsconfig.json" in trees.head.files and trees.changed_files(*SCRIPTS):
         yield trees.compare(name, lambda tree: type_checks.script_types(trees.toolbox, tree))
     yield not_applicable(name, "no type checker is configured for what changed")
 
@@ -67,14 +64,14 @@ def _patterns(trees: TrackTrees, linters: Linters) -> Iterator[PassResult]:
     name = "patterns"
     yield trees.compare(name, lambda tree: linters.defects(tree, name))
     yield trees.compare(name, lambda tree: duplication.clones(trees) if tree is trees.head else ())
-    if trees.changed(*PYTHON):
+    if trees.changed_files(*PYTHON):
         yield trees.compare(name, lambda tree: cycles.python_cycles(trees.toolbox, tree))
 
 
 def _dead(trees: TrackTrees, linters: Linters, syntax: Syntax) -> Iterator[PassResult]:
     name = "dead code"
     yield trees.compare(name, lambda tree: [*linters.defects(tree, name), *syntax.defects(tree, name)])
-    yield trees.compare(name, lambda tree: duplication.unused(trees.toolbox, tree))
+    yield trees.compare(name, lambda tree: duplication.unused_code(trees.toolbox, tree))
     yield trees.compare(name, lambda tree: commented_code.commented_scripts(syntax, tree))
 
 
@@ -103,12 +100,8 @@ def _coverage(trees: TrackTrees) -> PassResult:
 
 
 def _percent(files: Mapping[str, Mapping[int, bool]], patterns: Sequence[str]) -> float | None:
-    hits = [
-        hit
-        for path, lines in files.items()
-        if any(fnmatchcase(path, one) for one in patterns)
-        for hit in lines.values()
-    ]
+    own = [lines for path, lines in files.items() if any(fnmatchcase(path, one) for one in patterns)]
+    hits = [hit for lines in own for hit in lines.values()]
     return 100 * sum(hits) / len(hits) if hits else None
 
 

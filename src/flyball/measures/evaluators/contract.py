@@ -14,14 +14,12 @@ from flyball.core.evaluation.catalogue import EvaluatorCard
 from flyball.core.evaluation.findings import PassResult
 from flyball.measures.evaluators.ground import TrackTrees
 
-Measuring = Callable[[TrackTrees], Iterable[PassResult]]
-
 
 class Evaluator(msgspec.Struct, frozen=True):
     """An evaluator that can be dispatched."""
 
     card: EvaluatorCard
-    measure: Measuring
+    measure: Callable[[TrackTrees], Iterable[PassResult]]
 
 
 class EvaluatorAnswer(msgspec.Struct, frozen=True):

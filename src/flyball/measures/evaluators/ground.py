@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import msgspec
 
@@ -87,18 +87,11 @@ class SourceTree:
         """Of those the product's own."""
         return tuple(path for path in self.of(*endings) if is_product(path))
 
-    def named(self, pattern: str) -> tuple[str, ...]:
-        wanted = re.compile(pattern)
-        return tuple(path for path in self.files if wanted.search(path))
-
     @cached_property
     def written(self) -> tuple[str, ...]:
-        return tuple(path for path in self.files if not _LEFT_OUT.search(path) and not self._is_generated(path))
-
-    def _is_generated(self, path: str) -> bool:
-        if PurePosixPath(path).suffix not in (*PYTHON, *SCRIPTS, *STYLES):
-            return False
-        return bool(_GENERATED.search(self.text(path)[:600]))
+        code = (*PYTHON, *SCRIPTS, *STYLES)
+        kept = [path for path in self.files if not _LEFT_OUT.search(path)]
+        return tuple(path for path in kept if not (path.endswith(code) and _GENERATED.search(self.text(path)[:600])))
 
     def copy_to(self, folder: Path, files: Iterable[str]) -> None:
         """Lay some files out elsewhere, without the comments that silence a tool; every line stays where it is."""
@@ -113,7 +106,7 @@ class SourceTree:
         return TrackDefect(rule, message, path, line, end_line, action, self.line(path, line).strip()[:400])
 
 
-Look = Callable[[SourceTree], Sequence[TrackDefect]]
+Look = Callable[[SourceTree], Iterable[TrackDefect]]
 
 
 class TrackTrees:
@@ -129,15 +122,15 @@ class TrackTrees:
     def changes(self) -> Changes:
         return self.ground.changes
 
-    def changed(self, *endings: str) -> tuple[str, ...]:
+    def changed_files(self, *endings: str) -> tuple[str, ...]:
         """Files with these endings that the track changed, as they are now."""
         return tuple(path for path in self.head.of(*endings) if path in self.changes.spans)
 
     def compare(self, name: str, look: Look) -> PassResult:
         """What one look finds in the track's tree, held against what it finds in the tree before; its failure is the pass's."""
         try:
-            found = look(self.head)
-            before = look(self.base) if found else ()
+            found = list(look(self.head))
+            before = list(look(self.base)) if found else []
         except ToolMissing as error:
             return PassResult(name, "fail", reason=str(error))
         except ToolFailed as error:

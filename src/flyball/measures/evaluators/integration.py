@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from flyball.core.evaluation.catalogue import INTEGRATION
 from flyball.core.evaluation.findings import PassResult, TrackDefect, together
@@ -12,10 +12,7 @@ from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, Trac
 from flyball.measures.evaluators.services import contract_changes, contracts, guards, surroundings
 from flyball.measures.evaluators.sources.linters import Linters
 from flyball.measures.evaluators.sources.syntax import Syntax
-from flyball.measures.evaluators.tables import persistence
-from flyball.measures.evaluators.tables.alembic_steps import alembic_defects
-from flyball.measures.evaluators.tables.mapped_tables import unmigrated
-from flyball.measures.evaluators.tables.queried_columns import unmade_columns
+from flyball.measures.evaluators.tables import columns, migrations
 
 
 def measure(trees: TrackTrees) -> Iterator[PassResult]:
@@ -33,16 +30,16 @@ def _contracts(trees: TrackTrees) -> Iterator[PassResult]:
     if not contracts.documents(trees.head) and not contracts.documents(trees.base):
         yield not_applicable(name, "there is no OpenAPI document")
         return
-    yield trees.compare(name, contracts.unsound)
+    yield trees.compare(name, contracts.unsound_parts)
     yield trees.compare(name, contracts.disagreements)
-    yield trees.compare(name, lambda tree: contract_changes.breaking(trees) if tree is trees.head else ())
+    yield trees.compare(name, lambda tree: contract_changes.breaking_changes(trees) if tree is trees.head else ())
 
 
 def _auth(trees: TrackTrees, linters: Linters, syntax: Syntax) -> Iterator[PassResult]:
     name = "auth flow"
     if any(route.method != "get" for route in contracts.routes(trees.head)):
-        yield trees.compare(name, guards.unguarded)
-    if trees.changed(*PYTHON, *SCRIPTS):
+        yield trees.compare(name, guards.unguarded_routes)
+    if trees.changed_files(*PYTHON, *SCRIPTS):
         yield trees.compare(name, lambda tree: [*linters.defects(tree, name), *syntax.defects(tree, name)])
     else:
         yield not_applicable(name, "no route that changes data was found, and the track changed no code")
@@ -50,23 +47,23 @@ def _auth(trees: TrackTrees, linters: Linters, syntax: Syntax) -> Iterator[PassR
 
 def _persistence(trees: TrackTrees) -> Iterator[PassResult]:
     name = "persistence and schema"
-    if not persistence.migrations(trees.head):
+    known = migrations.migration_files(trees.head)
+    if not known:
         yield not_applicable(name, "there are no migrations")
         return
-    known = persistence.migrations(trees.head)
-    yield trees.compare(name, lambda tree: persistence.sql_defects(trees.toolbox, tree))
-    yield trees.compare(name, lambda tree: alembic_defects(trees.toolbox, tree, persistence.migrations(tree)))
-    yield trees.compare(name, lambda tree: unmigrated(trees, known) if tree is trees.head else ())
-    yield trees.compare(name, lambda tree: list(unmade_columns(trees, known)) if tree is trees.head else ())
+    yield trees.compare(name, lambda tree: migrations.sql_defects(trees.toolbox, tree))
+    yield trees.compare(name, lambda tree: migrations.alembic_defects(trees.toolbox, tree))
+    yield trees.compare(name, lambda tree: columns.unmigrated_columns(trees, known) if tree is trees.head else ())
+    yield trees.compare(name, lambda tree: columns.unmade_columns(trees, known) if tree is trees.head else ())
 
 
 def _recovery(trees: TrackTrees, linters: Linters, syntax: Syntax) -> PassResult:
     name = "error recovery"
-    if not trees.changed(*PYTHON, *SCRIPTS):
+    if not trees.changed_files(*PYTHON, *SCRIPTS):
         return not_applicable(name, "the track changed no Python, TypeScript or JavaScript")
     safe = trees.ground.options.safe_calls
 
-    def look(tree: SourceTree) -> Sequence[TrackDefect]:
+    def look(tree: SourceTree) -> list[TrackDefect]:
         found = once_a_line([*linters.defects(tree, name), *syntax.defects(tree, name)])
         return [each for each in found if not any(call in each.text for call in safe)]
 

@@ -23,7 +23,7 @@ class EvaluatorRefused(Exception):
     """What another package offers is no evaluator that can be used."""
 
 
-def offered() -> Offered:
+def find_evaluators() -> Offered:
     """Every evaluator; one that cannot be used is remembered with its reason."""
     cards = list(BUILT_IN)
     unusable: dict[str, str] = {}
@@ -40,19 +40,15 @@ def offered() -> Offered:
 def evaluator(name: str) -> Evaluator:
     """The evaluator of a name, loaded; for the process that runs it."""
     if name in {card.name for card in BUILT_IN}:
-        return _own(name)
+        # Each is imported by the process that runs it, and by no other.
+        from flyball.measures.evaluators import business_logic, code_quality, integration, ui_ux  # noqa: PLC0415 - see above
+
+        own = (ui_ux.EVALUATOR, code_quality.EVALUATOR, integration.EVALUATOR, business_logic.EVALUATOR)
+        return next(each for each in own if each.card.name == name)
     entry = next((each for each in _entries() if each.name == name), None)
     if entry is None:
         raise EvaluatorRefused(f"there is no evaluator {name}")
     return _foreign(entry, taken=[])
-
-
-def _own(name: str) -> Evaluator:
-    # Each is imported by the process that runs it, and by no other.
-    from flyball.measures.evaluators import business_logic, code_quality, integration, ui_ux  # noqa: PLC0415 - see above
-
-    every = (ui_ux.EVALUATOR, code_quality.EVALUATOR, integration.EVALUATOR, business_logic.EVALUATOR)
-    return next(each for each in every if each.card.name == name)
 
 
 def _entries() -> list[EntryPoint]:
@@ -62,9 +58,8 @@ def _entries() -> list[EntryPoint]:
 def _foreign(entry: EntryPoint, taken: list[str]) -> Evaluator:
     loaded = entry.load()
     if not isinstance(loaded, Evaluator):
-        raise EvaluatorRefused(
-            f"that is {type(loaded).__name__}, and no flyball.measures.evaluators.contract.Evaluator"
-        )
+        kind = type(loaded).__name__
+        raise EvaluatorRefused(f"that is {kind}, and no flyball.measures.evaluators.contract.Evaluator")
     card = loaded.card
     if card.name != entry.name:
         raise EvaluatorRefused(f"its name is {card.name!r}; name its entry point the same")

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.evaluation.catalogue import EvaluatorCard
 from flyball.core.evaluation.findings import PassResult, together
 from flyball.measures.evaluators.contract import Evaluator, EvaluatorAnswer
 from flyball.measures.evaluators.ground import TrackGround, TrackTrees
@@ -25,31 +24,26 @@ def main() -> None:
     # What libraries print must not mix with the answer.
     answering = os.dup(1)
     os.dup2(2, 1)
-    answer = msgspec.json.encode(answered(evaluator(ground.evaluator), ground))
+    answer = msgspec.json.encode(evaluate(evaluator(ground.evaluator), ground))
     with os.fdopen(answering, "wb") as out:
         out.write(answer)
 
 
-def answered(chosen: Evaluator, ground: TrackGround) -> EvaluatorAnswer:
+def evaluate(chosen: Evaluator, ground: TrackGround) -> EvaluatorAnswer:
     """What the evaluator measures, in the order of its card; a pass it says nothing of is skipped."""
-    trees = TrackTrees(ground, Path.cwd(), Toolbox(Path(ground.scratch), ground.environment, ground.cache))
-    if ground.files and not any(
-        (trees.head.root / path).is_symlink() or (trees.head.root / path).exists() for path in ground.files
-    ):
-        raise FileNotFoundError(f"none of the track's {len(ground.files)} files can be seen in {trees.head.root}")
+    head = Path.cwd()
+    if ground.files and not any(os.path.lexists(head / path) for path in ground.files):
+        raise FileNotFoundError(f"none of the track's {len(ground.files)} files can be seen in {head}")
+    toolbox = Toolbox(Path(ground.scratch), ground.environment, ground.cache)
     found: dict[str, list[PassResult]] = {}
-    for result in chosen.measure(trees):
+    for result in chosen.measure(TrackTrees(ground, head, toolbox)):
         found.setdefault(result.name, []).append(result)
-    return EvaluatorAnswer(tuple(_results(chosen.card, found)))
-
-
-def _results(card: EvaluatorCard, found: dict[str, list[PassResult]]) -> list[PassResult]:
-    unknown = sorted(set(found) - {each.name for each in card.passes})
+    unknown = sorted(set(found) - {each.name for each in chosen.card.passes})
     if unknown:
         raise ValueError(f"it answered for {unknown[0]!r}, which is none of its passes")
-    wanted = [each for each in card.passes if each.measured]
     silent = PassResult("", "skipped", reason="the evaluator said nothing of it")
-    return [together(each.name, found.get(each.name, [silent])) for each in wanted]
+    wanted = [each.name for each in chosen.card.passes if each.measured]
+    return EvaluatorAnswer(tuple(together(name, found.get(name, [silent])) for name in wanted))
 
 
 if __name__ == "__main__":

@@ -51,13 +51,7 @@ def run_evaluators(
 
 
 def run_evaluator(
-    ground: TrackGround,
-    folder: Path,
-    *,
-    tree: Path,
-    confine: Confine,
-    environment: Mapping[str, str],
-    stop: Stop,
+    ground: TrackGround, folder: Path, *, tree: Path, confine: Confine, environment: Mapping[str, str], stop: Stop
 ) -> Answered:
     """What one evaluator measured of `tree`, confined, for it may start the project; it sees the tree where it is started."""
     folder.mkdir(parents=True, exist_ok=True)

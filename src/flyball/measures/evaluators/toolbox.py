@@ -65,20 +65,15 @@ def find_tool(name: str, environment: Mapping[str, str]) -> str:
     tool = TOOLS[name]
     if tool.module:
         return tool.module if importlib.util.find_spec(tool.module) else ""
-    if name == "chromium":
-        return _chromium(environment)
+    chosen = environment.get("CHROMIUM", "") if name == "chromium" else ""
+    if chosen:
+        return chosen if Path(chosen).is_file() else ""
     beside = Path(sysconfig.get_path("scripts")) / name
-    if beside.is_file():
+    if name != "chromium" and beside.is_file():
         return str(beside)
-    return shutil.which(name, path=environment.get("PATH")) or ""
-
-
-def _chromium(environment: Mapping[str, str]) -> str:
-    named = environment.get("CHROMIUM", "")
-    if named:
-        return named if Path(named).is_file() else ""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    return next((found for name in names if (found := shutil.which(name, path=environment.get("PATH")))), "")
+    others = ("chromium-browser", "google-chrome", "google-chrome-stable") if name == "chromium" else ()
+    found = (shutil.which(each, path=environment.get("PATH")) for each in (name, *others))
+    return next(filter(None, found), "")
 
 
 class Toolbox:

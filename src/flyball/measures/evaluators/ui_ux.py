@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -13,56 +14,47 @@ from flyball.core.text.scrubbing import one_line
 from flyball.measures.evaluators.browsing.browser import PageFinding, PagesSeen, look_at_pages
 from flyball.measures.evaluators.browsing.pages import MOST, PageAddress, PageQueue, addresses_of, changed_templates
 from flyball.measures.evaluators.browsing.shown import ShownSources
-from flyball.measures.evaluators.browsing.spelling import SHOWING, misspelt
+from flyball.measures.evaluators.browsing.spelling import SHOWING, misspelt_words
 from flyball.measures.evaluators.contract import Evaluator
-from flyball.measures.evaluators.ground import MARKUP, SCRIPTS, STYLES, SourceTree, TrackTrees, not_applicable
+from flyball.measures.evaluators.ground import MARKUP, SCRIPTS, STYLES, Look, TrackTrees, not_applicable
 from flyball.measures.evaluators.sources.linters import Linters
 from flyball.measures.evaluators.sources.syntax import Syntax
 from flyball.measures.evaluators.toolbox import ToolFailed, ToolMissing
 
 CONSOLE = "console"
-LAYOUT = frozenset({"overlap", "covered", "clipped", "title", "h1", "main"})
 PASS_OF = {
-    **dict.fromkeys(LAYOUT, "layout"),
+    **dict.fromkeys(("overlap", "covered", "clipped", "title", "h1", "main"), "layout"),
     **dict.fromkeys(("overflow", "target", "viewport"), "responsive"),
     **dict.fromkeys(("text", "link-text", "button-text"), "copy"),
     "motion": "animation",
     **dict.fromkeys(("states", CONSOLE), "component states"),
 }
 IN_BROWSER = ("layout", "responsive", "component states", "animation", "accessibility", "copy")
-UNSET = "no url and no start command is set below [evaluators]"
 
 
 def measure(trees: TrackTrees) -> Iterator[PassResult]:
     """Every measured pass of the user interface."""
     linters, syntax = Linters(trees.toolbox), Syntax(trees.toolbox)
-    styled = trees.changed(*STYLES, *SCRIPTS, *MARKUP)
+    styled = trees.changed_files(*STYLES, *SCRIPTS, *MARKUP)
     for name in ("design tokens", "layout", "component states", "animation", "accessibility", "copy"):
-        yield _static(trees, name, lambda tree, name=name: syntax.defects(tree, name), bool(styled))  # type: ignore[misc]
+        yield _static(trees, name, partial(syntax.defects, pass_name=name), styled)
     for name in ("accessibility", "copy"):
-        yield _static(
-            trees,
-            name,
-            lambda tree, name=name: linters.defects(tree, name),  # type: ignore[misc]
-            bool(trees.changed(*SCRIPTS)),
-        )
-    shown = trees.changed(*MARKUP, *SHOWING)
-    yield _static(trees, "copy", lambda tree: misspelt(syntax, trees.toolbox, tree, shown), bool(shown))
+        yield _static(trees, name, partial(linters.defects, pass_name=name), trees.changed_files(*SCRIPTS))
+    shown = trees.changed_files(*MARKUP, *SHOWING)
+    yield _static(trees, "copy", lambda tree: misspelt_words(syntax, trees.toolbox, tree, shown), shown)
     yield from _pages(trees)
 
 
-def _static(
-    trees: TrackTrees, name: str, look: Callable[[SourceTree], Sequence[TrackDefect]], applies: bool
-) -> PassResult:
-    return (
-        trees.compare(name, look) if applies else not_applicable(name, "the track changed no style, markup or script")
-    )
+def _static(trees: TrackTrees, name: str, look: Look, about: Sequence[str]) -> PassResult:
+    """A look at sources, which applies only if the track changed some of those it is about."""
+    return trees.compare(name, look) if about else not_applicable(name, "the track changed no style, markup or script")
 
 
 def _pages(trees: TrackTrees) -> Iterator[PassResult]:
     options = trees.ground.options
     if not options.url and not options.start:
-        yield from (not_applicable(name, UNSET) for name in IN_BROWSER)
+        reason = "no url and no start command is set below [evaluators]"
+        yield from (not_applicable(name, reason) for name in IN_BROWSER)
         return
     shown = ShownSources(trees.head)
     try:
@@ -74,12 +66,15 @@ def _pages(trees: TrackTrees) -> Iterator[PassResult]:
         return
     base, note = _base(trees, head.pages)
     templates = changed_templates(trees)
-    missing = not_opened(shown.unseen(templates), head.pages)
-    untold = tuple(f"it cannot be told whether a page shows {file}" for file in shown.untold(templates))
+    missing = not_opened(shown.list_unseen(templates), head.pages)
+    untold = tuple(f"it cannot be told whether a page shows {file}" for file in shown.list_untellable(templates))
     notes = (f"pages opened: {', '.join(head.pages)}", *untold, *head.notes, *note)
+    moved = trees.changes.moved
     for name in IN_BROWSER:
         found = [_defect(shown, each) for each in head.findings if _pass_of(each) == name]
-        before = [_as_before(trees, _defect(shown, each)) for each in base.findings if _pass_of(each) == name]
+        old = [_defect(shown, each) for each in base.findings if _pass_of(each) == name]
+        # A finding of the old pages is looked for in the new files, so that both are told alike, under the file's old name.
+        before = [msgspec.structs.replace(each, file=moved.get(each.file, each.file)) for each in old]
         pictures = tuple(f"screenshot: {shot}" for shot in head.shots) if name == "layout" else ()
         yield judged_by(name, found, before, trees.changes, notes=(*pictures, *notes))
         if missing:
@@ -117,11 +112,6 @@ def _defect(shown: ShownSources, finding: PageFinding) -> TrackDefect:
     file, line = shown.place(finding.page, finding.html, finding.text) if finding.rule != CONSOLE else ("", 0)
     about = f" ({one_line(finding.text)})" if finding.text else ""
     return TrackDefect(finding.rule, f"{finding.page}: {finding.message}{about}", file, line, text=finding.html)
-
-
-def _as_before(trees: TrackTrees, defect: TrackDefect) -> TrackDefect:
-    """A finding of the old pages is looked for in the new files, so that both are told alike, under the file's old name."""
-    return msgspec.structs.replace(defect, file=trees.changes.moved.get(defect.file, defect.file))
 
 
 EVALUATOR = Evaluator(UI_UX, measure)

@@ -20,10 +20,17 @@ class GeminiApi:
         return ":streamGenerateContent" in path
 
     def whole(self, reply: Reply, body: Body) -> dict[str, Any]:
-        finish = "MAX_TOKENS" if reply.truncated else "STOP"
+        finish, used = "MAX_TOKENS" if reply.truncated else "STOP", reply.usage
+        parts: list[dict[str, Any]] = [{"text": reply.text}] if reply.text or not reply.calls else []
+        parts += [{"functionCall": {"id": call, "name": name, "args": given}} for call, name, given in reply.calls]
         return {
-            "candidates": [{"content": _content(reply), "finishReason": finish, "index": 0}],
-            "usageMetadata": _usage(reply),
+            "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": finish, "index": 0}],
+            "usageMetadata": {
+                "promptTokenCount": used.input,
+                "candidatesTokenCount": used.output,
+                "totalTokenCount": used.input + used.output,
+                "cachedContentTokenCount": used.cached,
+            },
             "modelVersion": body.get("model", "scripted-model"),
             "responseId": f"reply-{reply.number}",
         }
@@ -36,19 +43,3 @@ class GeminiApi:
 
     def error_event(self, fault: Fault) -> bytes:
         return sse(self.error(fault))
-
-
-def _content(reply: Reply) -> dict[str, Any]:
-    parts: list[dict[str, Any]] = [{"text": reply.text}] if reply.text or not reply.calls else []
-    parts += [{"functionCall": {"id": call, "name": name, "args": given}} for call, name, given in reply.calls]
-    return {"role": "model", "parts": parts}
-
-
-def _usage(reply: Reply) -> dict[str, int]:
-    used = reply.usage
-    return {
-        "promptTokenCount": used.input,
-        "candidatesTokenCount": used.output,
-        "totalTokenCount": used.input + used.output,
-        "cachedContentTokenCount": used.cached,
-    }

@@ -34,10 +34,8 @@ class Responses:
         for index, item in enumerate(_items(reply)):
             yield _event("response.output_item.added", output_index=index, item={**item, "status": "in_progress"})
             if item["type"] == "message":
-                text = item["content"][0]["text"]
-                yield _event(
-                    "response.output_text.delta", item_id=item["id"], output_index=index, content_index=0, delta=text
-                )
+                place = {"item_id": item["id"], "output_index": index, "content_index": 0}
+                yield _event("response.output_text.delta", **place, delta=item["content"][0]["text"])
             yield _event("response.output_item.done", output_index=index, item=item)
         kind = "response.incomplete" if reply.truncated else "response.completed"
         yield _event(kind, response=self.whole(reply, body))
@@ -55,27 +53,16 @@ def _event(kind: str, **fields: Any) -> bytes:
 
 
 def _head(reply: Reply, body: Body) -> dict[str, Any]:
-    return {
-        "id": f"resp_{reply.number:04}",
-        "object": "response",
-        "created_at": 1_700_000_000,
-        "model": body.get("model", ""),
-    }
+    named = {"id": f"resp_{reply.number:04}", "object": "response"}
+    return {**named, "created_at": 1_700_000_000, "model": body.get("model", "")}
 
 
 def _items(reply: Reply) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     if reply.text or not reply.calls:
         content = [{"type": "output_text", "text": reply.text, "annotations": []}]
-        items.append(
-            {
-                "type": "message",
-                "id": f"msg_{reply.number}",
-                "role": "assistant",
-                "status": "completed",
-                "content": content,
-            }
-        )
+        head = {"type": "message", "id": f"msg_{reply.number}", "role": "assistant", "status": "completed"}
+        items.append({**head, "content": content})
     for call, name, given in reply.calls:
         head = {"id": f"fc_{call}", "call_id": call, "name": name, "status": "completed"}
         if isinstance(given, str):

@@ -16,7 +16,7 @@ from flyball.documents.backlog_folder import BacklogFolders
 from flyball.documents.track_documents import TrackDocuments
 from flyball.engine.performer import Performer
 from flyball.journal.blobs import FileBlobs
-from flyball.measures.evaluators.offered import offered
+from flyball.measures.evaluators.offered import find_evaluators
 from flyball.measures.gates.commands import clean_environment
 from flyball.measures.gates.outside import outside_environments
 from flyball.measures.measurer import TreeMeasurer
@@ -56,7 +56,7 @@ class Adapters:
         """Everything that can be done to the world in this run."""
         task, backlogs = self._task, BacklogFolders(self._root)
         plans = PlanSources(self._root, self._environment)
-        cards = offered().cards
+        cards = find_evaluators().cards
         tracks = TrackDocuments(self._root, cards, tell=partial(self._notify, "waiting"))
         evaluators = TrackEvaluators(
             self._site,

@@ -26,7 +26,7 @@ from flyball.core.workflows.registry import UNUSABLE, WorkflowMissing
 from flyball.documents.errors import DocumentError
 from flyball.documents.loop_folder import check_foreign, rendered_tasks
 from flyball.journal.records import Holder
-from flyball.measures.evaluators.offered import offered
+from flyball.measures.evaluators.offered import find_evaluators
 from flyball.measures.evaluators.toolbox import TOOLS, find_tool
 from flyball.ports import Refusal
 from flyball.projections.wording import size
@@ -91,7 +91,7 @@ def _evaluators() -> Iterator[MachineCheck]:
         yield MachineCheck("evaluators", "ok", f"all tools of flyball dispatch are there: {', '.join(TOOLS)}")
     for fix, names in by_fix.items():
         yield MachineCheck("evaluators", "warn", f"flyball dispatch lacks {', '.join(names)}", fix)
-    yield from _unusable("evaluator", offered().unusable)
+    yield from _unusable("evaluator", find_evaluators().unusable)
 
 
 def _unusable(what: str, found: Mapping[str, str]) -> Iterator[MachineCheck]:

@@ -24,7 +24,7 @@ from flyball.core.evaluation.verdict import TrackEvaluation, aggregate, weigh_ev
 from flyball.core.model.task import Commit, Settings
 from flyball.core.text.quantities import first_few, plural
 from flyball.documents.track_folder import Track, read_track, update_metadata, write_page
-from flyball.measures.evaluators.offered import offered
+from flyball.measures.evaluators.offered import find_evaluators
 from flyball.measures.evaluators.running import Answered
 from flyball.ports import Notify, Refusal
 from flyball.projections.files.evaluation_report import PAGE, SHOTS, evaluation_report
@@ -48,7 +48,7 @@ class Choice(msgspec.Struct, frozen=True):
 
 def choose_evaluators(name: str, here: Path) -> Choice:
     """Which evaluators a track needs; refuses one that nobody offers."""
-    track, there = read_track(name, here), offered()
+    track, there = read_track(name, here), find_evaluators()
     try:
         chosen = choose(track.metadata, track.spec, there.cards)
     except UnknownEvaluator as error:

@@ -13,7 +13,7 @@ from flyball import process
 from flyball.agents.dialect import Dialect
 from flyball.agents.dialects.table import DIALECTS
 from flyball.agents.run.cli import NETWORK
-from flyball.agents.run.environment import PASSED_ON
+from flyball.agents.run.frame import PASSED_ON
 from flyball.core.text.scrubbing import decode, scrub
 
 PATIENCE_S = 20.0

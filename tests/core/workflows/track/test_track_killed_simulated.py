@@ -12,7 +12,7 @@ from flyball.core.workflows.track.effects import EditTrack
 from flyball.engine.recovery import reconcile_open_effects
 from flyball.testing.simulator import Simulator
 from flyball.testing.track_in_memory import TrackInMemory, failing
-from flyball.testing.workflow_suite import folded
+from flyball.testing.workflow_suite import fold
 
 PLAN = APART + "- [ ] Task 1.3: print it <!-- deps: 1.1, 1.2 -->\n  - Acceptance: it prints\n  - Files: `print.py`\n"
 
@@ -32,7 +32,7 @@ def test_whenever_it_is_killed_a_track_ends_as_it_would_have(seed: int) -> None:
             for effect in simulator.known.open.values():
                 if isinstance(effect, EditTrack) and chance.random() < 0.7:
                     world.perform(effect, simulator.known)
-            simulator.state = folded(simulator.events)
+            simulator.state = fold(simulator.events)
             simulator.append(SessionStarted(1 + kills, "simulated", "0"), *reconcile_open_effects(simulator.known))
     state = simulator.known
     assert kills > 3

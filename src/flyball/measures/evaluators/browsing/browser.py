@@ -28,7 +28,6 @@ TABS = 40
 PAUSE_S = 0.1
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
 _ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", "--hide-scrollbars")  # fmt: skip
-_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 _GOOD_PRACTICE = ("aria-allowed-role", "aria-dialog-name", "empty-heading", "heading-order", "label-title-only", "presentation-role-conflict", "scope-attr-valid", "skip-link", "tabindex")  # fmt: skip
 """Rules of axe that no criterion of WCAG asks for and that hold on every page; landmarks and headings are the probe's."""
 
@@ -58,52 +57,53 @@ def look_at_pages(
     """Start the project where that is to be done, and look at each page of the queue."""
     for name in ("playwright", "axe", "chromium"):
         toolbox.require(name)
-    with _served(options, tree, toolbox) as url:
-        return _seen(url.rstrip("/"), toolbox, queue, shots)
+    with _serve(options, tree, toolbox) as url:
+        return _visit_pages(url.rstrip("/"), toolbox, queue, shots)
 
 
 @contextmanager
-def _served(options: EvaluatorOptions, tree: Path, toolbox: Toolbox) -> Iterator[str]:
+def _serve(options: EvaluatorOptions, tree: Path, toolbox: Toolbox) -> Iterator[str]:
     """The address of the running project."""
     if not options.start:
         yield options.url
         return
-    port = _free_port()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
     url = options.url or f"http://127.0.0.1:{port}"
     stop, folder = process.StopFlag(), toolbox.folder("start")
     ended: list[process.Exit] = []
 
-    def serve() -> None:
-        environment = toolbox.environment | {"PORT": str(port), "HOST": "127.0.0.1"}
-        ended.append(
-            process.run(
-                ["/bin/sh", "-c", f"exec 2>&1\n{options.start}"],
-                cwd=tree,
-                env=environment,
-                stdout=folder / "output",
-                stderr=folder / "stderr",
-                stop=stop,
-                wall=options.timeout_s,
-            )
+    def run_server() -> None:
+        end = process.run(
+            ["/bin/sh", "-c", f"exec 2>&1\n{options.start}"],
+            cwd=tree,
+            env=toolbox.environment | {"PORT": str(port), "HOST": "127.0.0.1"},
+            stdout=folder / "output",
+            stderr=folder / "stderr",
+            stop=stop,
+            wall=options.timeout_s,
         )
+        ended.append(end)
 
-    server = threading.Thread(target=serve, daemon=True)
+    server = threading.Thread(target=run_server, daemon=True)
     server.start()
     try:
-        _wait(url, options, ended)
+        _await_listening(url, options, ended)
         yield url
     finally:
         stop.set()
         server.join()
 
 
-def _wait(url: str, options: EvaluatorOptions, ended: list[process.Exit]) -> None:
-    until = system_clock.monotonic() + options.start_timeout_s
+def _await_listening(url: str, options: EvaluatorOptions, ended: list[process.Exit]) -> None:
+    """Wait until something listens there, whatever it answers."""
+    place, until = urlsplit(url), system_clock.monotonic() + options.start_timeout_s
     while True:
         if ended:
             said = one_line(scrub(decode(ended[0].stdout_tail)))[-200:]
             raise ToolFailed(f"the start command `{options.start}` ended before it listened: {said or ended[0].detail}")
-        if _answers(url):
+        with suppress(OSError), socket.create_connection((place.hostname or "", place.port or 80), timeout=1):
             return
         if system_clock.monotonic() > until:
             raise ToolFailed(
@@ -113,21 +113,7 @@ def _wait(url: str, options: EvaluatorOptions, ended: list[process.Exit]) -> Non
         threading.Event().wait(PAUSE_S)
 
 
-def _answers(url: str) -> bool:
-    """Whether something listens there, whatever it answers."""
-    place = urlsplit(url)
-    with suppress(OSError), socket.create_connection((place.hostname or "", place.port or 80), timeout=1):
-        return True
-    return False
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-def _seen(url: str, toolbox: Toolbox, queue: PageQueue, shots: Path | None) -> PagesSeen:
+def _visit_pages(url: str, toolbox: Toolbox, queue: PageQueue, shots: Path | None) -> PagesSeen:
     from playwright.sync_api import Error, sync_playwright  # noqa: PLC0415 - an extra
 
     findings: list[PageFinding] = []
@@ -144,8 +130,8 @@ def _seen(url: str, toolbox: Toolbox, queue: PageQueue, shots: Path | None) -> P
                     if shots is not None:
                         pictures.append(visit.picture(shots))
                     if width == WIDTHS[0]:
-                        queue.tell(page, *visit.held())
-                    visit.close()
+                        queue.tell(page, *visit.contents())
+                    visit.context.close()
             browser.close()
     except Error as error:
         raise ToolFailed(f"the browser failed: {one_line(str(error))[:300]}") from error
@@ -173,8 +159,8 @@ class _Visit:
     """One page at one width."""
 
     def __init__(self, browser: Any, url: str, page: str, width: int, notes: list[str]) -> None:
-        self._context = browser.new_context(viewport={"width": width, "height": HEIGHT}, reduced_motion="reduce")
-        self._page = self._context.new_page()
+        self.context = browser.new_context(viewport={"width": width, "height": HEIGHT}, reduced_motion="reduce")
+        self._page = self.context.new_page()
         self._page.set_default_timeout(LOAD_MS)
         self._name, self._width, self._url, self._notes = page, width, url, notes
         self._host = urlsplit(url).hostname or ""
@@ -182,14 +168,14 @@ class _Visit:
         self._served = ""
         self._page.on("console", lambda each: self._said.append(each.text) if each.type == "error" else None)
         self._page.on("pageerror", lambda error: self._said.append(str(error)))
-        self._page.on("response", self._answered)
-        self._context.route("**/*", self._routed)
+        self._page.on("response", self._on_response)
+        self.context.route("**/*", self._on_request)
 
-    def _answered(self, response: Any) -> None:
+    def _on_response(self, response: Any) -> None:
         if response.status >= 400 and "favicon" not in response.url:
             self._said.append(f"{response.status} for {urlsplit(response.url).path}")
 
-    def _routed(self, route: Any) -> None:
+    def _on_request(self, route: Any) -> None:
         """Nothing is fetched from elsewhere: what a page shows must not depend on the network of the day."""
         host = urlsplit(route.request.url).hostname or ""
         if host in _LOOPBACK or host == self._host or not route.request.url.startswith("http"):
@@ -222,20 +208,19 @@ class _Visit:
     def _axe(self) -> list[PageFinding]:
         from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415 - an extra
 
+        tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
         more = {name: {"enabled": True} for name in _GOOD_PRACTICE}
-        said = Axe().run(self._page, options={"runOnly": {"type": "tag", "values": _TAGS}, "rules": more}).response
+        said = Axe().run(self._page, options={"runOnly": {"type": "tag", "values": tags}, "rules": more}).response
         found = []
         for violation in said["violations"]:
             for node in violation["nodes"][:20]:
                 html = str(node["html"])
-                opening, text = (
-                    html.split(">", maxsplit=1)[0] + ">",
-                    one_line(unescape(re.sub(r"<[^>]*>", "", html))).strip(),
-                )
-                found.append(PageFinding(violation["id"], str(violation["help"]), self._name, opening, text[:60]))
+                opening = html.split(">", maxsplit=1)[0] + ">"
+                text = one_line(unescape(re.sub(r"<[^>]*>", "", html))).strip()[:60]
+                found.append(PageFinding(violation["id"], str(violation["help"]), self._name, opening, text))
         return found
 
-    def held(self) -> tuple[str, list[str]]:
+    def contents(self) -> tuple[str, list[str]]:
         """What the page holds, as it was served and as it stands now, and the pages of the project it links to."""
         body = f"{self._served}\n{self._page.content()}"
         targets = self._page.evaluate("[...document.querySelectorAll('a[href]:not([download])')].map((a) => a.href)")
@@ -280,6 +265,3 @@ class _Visit:
         name = f"{re.sub(r'[^A-Za-z0-9]+', '-', self._name).strip('-') or 'index'}-{self._width}.png"
         self._page.screenshot(path=str(folder / name), full_page=True, animations="disabled", caret="hide")
         return name
-
-    def close(self) -> None:
-        self._context.close()

@@ -51,21 +51,20 @@ class PageAddress(msgspec.Struct, frozen=True):
     file: str = ""
 
 
-Ask = Callable[[str], PageReply]
-
-
 def changed_templates(trees: TrackTrees) -> tuple[str, ...]:
     """Pages and templates that the track changed and that some address should show."""
-    changed = trees.changed(*TEMPLATES)
+    changed = trees.changed_files(*TEMPLATES)
     return tuple(path for path in changed if is_product(path) and not _NO_PAGE.search(path))
 
 
 def addresses_of(trees: TrackTrees) -> tuple[PageAddress, ...]:
     """Where the pages that the track changed may be, by their files and by the routes on its lines."""
     found = [PageAddress(page, path) for path in changed_templates(trees) for page in _addresses_of_file(path)]
-    for path in trees.changed(*SCRIPTS, *MARKUP, *PYTHON, ".astro"):
-        if is_product(path):
-            found += [PageAddress(page) for page in (*_file_routes(path), *_routes(trees, path))]
+    for path in filter(is_product, trees.changed_files(*SCRIPTS, *MARKUP, *PYTHON, ".astro")):
+        found += map(PageAddress, _file_routes(path))
+        for number, line in enumerate(trees.head.text(path).split("\n"), start=1):
+            if trees.changes.touches(path, number, number):
+                found += [PageAddress(match["page"]) for rule in _ROUTES for match in rule.finditer(line)]
     return tuple(dict.fromkeys(found))
 
 
@@ -79,16 +78,10 @@ def _addresses_of_file(path: str) -> Iterator[str]:
 
 
 def _file_routes(path: str) -> Iterator[str]:
-    for match in (rule.search(path) for rule in _FILE_ROUTES):
-        page = (match["page"] or "") if match else "["
+    for match in filter(None, (rule.search(path) for rule in _FILE_ROUTES)):
+        page = match["page"] or ""
         if not re.search(r"[\[_]", page):
             yield "/" + "/".join(part for part in page.split("/") if not part.startswith("("))
-
-
-def _routes(trees: TrackTrees, path: str) -> Iterator[str]:
-    for number, line in enumerate(trees.head.text(path).split("\n"), start=1):
-        if trees.changes.touches(path, number, number):
-            yield from (match["page"] for rule in _ROUTES for match in rule.finditer(line))
 
 
 class PageQueue:
@@ -108,7 +101,7 @@ class PageQueue:
         self.opened: list[str] = []
         self.notes: list[str] = []
 
-    def pages(self, ask: Ask) -> Iterator[str]:
+    def pages(self, ask: Callable[[str], PageReply]) -> Iterator[str]:
         """Each page when its turn has come; whoever opens it tells what it holds before the next."""
         yield from self._set
         self._known |= {_key(page) for page in self._set}
@@ -121,9 +114,8 @@ class PageQueue:
                 yield self._further(page)
         beyond = [page for page in dict.fromkeys(self._links) if _key(page) not in self._known]
         if beyond:
-            self.notes.append(
-                f"linked and not opened, see evaluators.pages: {', '.join(beyond[:MOST])}{' …' * (len(beyond) > MOST)}"
-            )
+            listed = f"{', '.join(beyond[:MOST])}{' …' * (len(beyond) > MOST)}"
+            self.notes.append(f"linked and not opened, see evaluators.pages: {listed}")
 
     def tell(self, page: str, body: str, links: Iterable[str]) -> None:
         """What an opened page holds, and which pages of the project it links to."""

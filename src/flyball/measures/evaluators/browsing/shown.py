@@ -37,11 +37,11 @@ class ShownSources:
         lines = self._own.get(file, ())
         return bool(lines) and 3 * sum(line in body for line in lines) >= len(lines)
 
-    def unseen(self, files: Iterable[str]) -> tuple[str, ...]:
+    def list_unseen(self, files: Iterable[str]) -> tuple[str, ...]:
         """Templates that no opened page shows."""
         return tuple(file for file in files if self._own.get(file) and not self.shows(file))
 
-    def untold(self, files: Iterable[str]) -> tuple[str, ...]:
+    def list_untellable(self, files: Iterable[str]) -> tuple[str, ...]:
         """Templates without a line of their own, of which nobody can tell whether a page shows them."""
         return tuple(file for file in files if not self._own.get(file))
 
@@ -56,28 +56,24 @@ class ShownSources:
         return {path: tuple(line for line in each if known[line] == 1) for path, each in lines.items()}
 
     def place(self, page: str, html: str, text: str) -> tuple[str, int]:
-        """The file and line of an element: the one template of the page, else the one source, that holds it and its text."""
+        """The file and line of an element: the one template of the page, else the one source, that holds it and its text.
+
+        A page as a whole stands in the file of it that is a document.
+        """
         own = self.files_of(page)
         if not html and not text:
-            return self._document(own)
-        for places in self._places(html, text.split("\n", maxsplit=1)[0].strip()):
+            whole = [file for file in own if re.search(r"<html\b", self._tree.text(file), re.IGNORECASE)]
+            return (whole[0], 1) if len(whole) == 1 else ("", 0)
+        text = text.split("\n", maxsplit=1)[0].strip()
+        name = re.search(r"\bid=\"[^\"]+\"", html)
+        # By its opening with its text behind it, by its id, and by its text alone.
+        for hint, behind in ((html, text), (name[0] if name else "", ""), (text if len(text) > 3 else "", "")):
+            places = list(self._holding(hint, behind)) if hint else []
             foreign = [each for each in places if not own or not each[0].endswith(TEMPLATES)]
             for chosen in ([each for each in places if each[0] in own], foreign):
                 if len({file for file, _ in chosen}) == 1:
                     return chosen[0]
         return "", 0
-
-    def _document(self, own: frozenset[str]) -> tuple[str, int]:
-        """Where a page as a whole stands: the file of it that is a document."""
-        whole = [file for file in own if re.search(r"<html\b", self._tree.text(file), re.IGNORECASE)]
-        return (whole[0], 1) if len(whole) == 1 else ("", 0)
-
-    def _places(self, html: str, text: str) -> Iterator[list[tuple[str, int]]]:
-        """By the element's opening with its text behind it, by its id, and by its text alone."""
-        name = re.search(r"\bid=\"[^\"]+\"", html)
-        for hint, behind in ((html, text), (name[0] if name else "", ""), (text if len(text) > 3 else "", "")):
-            if hint:
-                yield list(self._holding(hint, behind))
 
     def _holding(self, hint: str, text: str) -> Iterator[tuple[str, int]]:
         opening = re.compile(r"\s+".join(re.escape(word) for word in hint.split()))
@@ -90,11 +86,11 @@ class ShownSources:
 
 def _begins(behind: str, hint: str, text: str) -> bool:
     """Whether a text stands right behind an opening, tags aside, or within it, as the value of a field does."""
-    wanted = _squeezed(text)
-    return wanted in _squeezed(hint) or _squeezed(unescape(re.sub(r"<[^>]*>", "", behind))).startswith(wanted)
+    wanted = _squeeze(text)
+    return wanted in _squeeze(hint) or _squeeze(unescape(re.sub(r"<[^>]*>", "", behind))).startswith(wanted)
 
 
-def _squeezed(text: str) -> str:
+def _squeeze(text: str) -> str:
     return "".join(text.split()).casefold()
 
 

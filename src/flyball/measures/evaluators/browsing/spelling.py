@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from html.parser import HTMLParser
-from typing import Any
 
 import msgspec
 
@@ -19,14 +18,17 @@ _SHOWN = ("alt", "title", "placeholder", "aria-label", "content")
 _UNSEEN = frozenset({"script", "style", "code", "pre", "template"})
 _TEXTS = {"any": [{"kind": "jsx_text"}, {"kind": "string_fragment", "regex": r"[A-Za-z]\S* \S*[A-Za-z]"}]}
 _STYLING = {"inside": {"stopBy": "end", "kind": "jsx_attribute", "regex": "^(class|className|style|d|path|src|href)="}}
-_LANGUAGE = re.compile(r"<html[^>]*\blang=[\"']?([a-zA-Z]+)")
 
 
-def misspelt(syntax: Syntax, toolbox: Toolbox, tree: SourceTree, files: Collection[str]) -> list[TrackDefect]:
+def misspelt_words(syntax: Syntax, toolbox: Toolbox, tree: SourceTree, files: Collection[str]) -> Iterator[TrackDefect]:
     """The words of some files that are misspelt in English; a project of another language is not looked at."""
-    spoken = {found for path in tree.of(*MARKUP) for found in _LANGUAGE.findall(tree.text(path))}
+    spoken = {
+        found
+        for path in tree.of(*MARKUP)
+        for found in re.findall(r"<html[^>]*\blang=[\"']?([a-zA-Z]+)", tree.text(path))
+    }
     if spoken and not any(each.lower().startswith("en") for each in spoken):
-        return []
+        return
     folder = toolbox.folder("texts")
     named: list[str] = []
     for path in (each for each in tree.product(*MARKUP, *SHOWING) if each in files):
@@ -35,18 +37,13 @@ def misspelt(syntax: Syntax, toolbox: Toolbox, tree: SourceTree, files: Collecti
             lines[line - 1] += f" {text}"
         (folder / f"{len(named)}.txt").write_text("\n".join(lines), encoding="utf-8")
         named.append(path)
-    if not named:
-        return []
     options = ("--isolated", "--no-ignore", "--no-check-filenames", "--format", "json")
-    raw = toolbox.run("typos", [*options, "."], cwd=folder, codes=(0, 2))
-    said = (msgspec.json.decode(line) for line in raw.splitlines() if line.strip())
-    return [_defect(tree, named, each) for each in said if each["type"] == "typo"]
-
-
-def _defect(tree: SourceTree, named: list[str], said: dict[str, Any]) -> TrackDefect:
-    path = named[int(said["path"].rpartition("/")[2].partition(".")[0])]
-    better = " or ".join(said["corrections"][:3])
-    return tree.defect("misspelt", f"“{said['typo']}” is misspelt", path, said["line_num"], action=f"write {better}")
+    raw = toolbox.run("typos", [*options, "."], cwd=folder, codes=(0, 2)) if named else b""
+    for said in (msgspec.json.decode(line) for line in raw.splitlines() if line.strip()):
+        if said["type"] == "typo":
+            path = named[int(said["path"].rpartition("/")[2].partition(".")[0])]
+            text, better = f"“{said['typo']}” is misspelt", " or ".join(said["corrections"][:3])
+            yield tree.defect("misspelt", text, path, said["line_num"], action=f"write {better}")
 
 
 def _texts(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[tuple[int, str]]:

@@ -13,9 +13,7 @@ from flyball.measures.evaluators.product.rule_tests import RuleTest
 from flyball.measures.evaluators.sources.syntax import Syntax, lines_of
 
 FUNCTIONS = frozenset({"function_definition", "function_declaration", "method_definition", "arrow_function", "function_expression"})  # fmt: skip
-_ORDERS = ("<", "<=", ">", ">=")
 _CONSTANT = re.compile(r"^\s*(?:export\s+)?(?:(?:static\s+)?(?:readonly\s+)?|const\s+)?([A-Z][A-Z0-9_]*)\s*(?::[^=\n]+)?=\s*(?:(?:\w+\.)?timedelta\(\w+=)?(\d[\d_]*(?:\.\d+)?)\)?\s*;?\s*(?:[#/].*)?$", re.MULTILINE)  # fmt: skip
-_COUNTS_TEXT = re.compile(r"\.length\b|\blen\(")
 _STEM = 4
 """Letters that two words must share at their beginning to be about the same thing."""
 
@@ -32,30 +30,27 @@ def undecided_limits(
     for path in files:
         kind = "comparison_operator" if path.endswith(PYTHON) else "binary_expression"
         for node in syntax.find(tree, path, {"kind": kind}):
-            for number in _compared(node, constants):
+            for number in _compared_numbers(node, constants):
                 same = list(dict.fromkeys(rule for limit, rule in limits if limit == number))
                 about = [rule for rule in same if _is_about(node, rule, tests)]
                 if about and not any(_is_tried(node, number, rule, tests) for rule in about):
-                    text = f"no test tries {_short(node)} at {number:g}, so nothing tells whether {_either(number, same, about[0])} holds there"
+                    # The rules it may belong to: one that speaks of the same things, and those that spell the same limit.
+                    either = " or ".join(rule.name for rule in same if rule is about[0] or number in rule.spelt_limits)
+                    code = f"`{' '.join(node.text().split())[:60]}`"
+                    text = f"no test tries {code} at {number:g}, so nothing tells whether {either} holds there"
                     action = f"test it with {number:g}, one less and one more"
                     yield tree.defect("limit-undecided", text, path, lines_of(node)[0], action=action)
 
 
-def _either(number: float, same: Sequence[ProductRule], first: ProductRule) -> str:
-    """The rules a comparison may belong to: one that speaks of the same things, and those that spell the same limit."""
-    return " or ".join(rule.name for rule in same if rule is first or number in rule.spelt_limits)
-
-
-def _compared(node: Any, constants: dict[str, set[float]]) -> Iterator[float]:
+def _compared_numbers(node: Any, constants: dict[str, set[float]]) -> Iterator[float]:
     """The numbers that an expression compares by order; an operand within it is a node of its own."""
     children = node.children()
-    if any(child.kind() in _ORDERS for child in children):
+    if any(child.kind() in ("<", "<=", ">", ">=") for child in children):
         for child in children:
-            name = child.text().rpartition(".")[2]
             if child.kind() in ("integer", "float", "number"):
                 yield float(child.text().replace("_", ""))
             else:
-                yield from constants.get(name, ())
+                yield from constants.get(child.text().rpartition(".")[2], ())
 
 
 def _is_about(node: Any, rule: ProductRule, tests: Sequence[RuleTest]) -> bool:
@@ -98,9 +93,5 @@ def reaching(node: Any, tests: Sequence[RuleTest]) -> list[RuleTest]:
 
 def _is_tried(node: Any, number: float, rule: ProductRule, tests: Sequence[RuleTest]) -> bool:
     able = [*reaching(node, tests), *(test for test in matching(rule, tests) if not test.idle)]
-    counts_text = bool(_COUNTS_TEXT.search(node.text()))
+    counts_text = bool(re.search(r"\.length\b|\blen\(", node.text()))
     return any(number in (test.numbers | test.lengths if counts_text else test.numbers) for test in able)
-
-
-def _short(node: Any) -> str:
-    return f"`{' '.join(node.text().split())[:60]}`"

@@ -1,4 +1,4 @@
-"""Code that fails on nothing: a division by a count that may be zero, the first or last of a list that may be empty."""
+"""Slips at the edges: code that fails on nothing or on a count of zero, and numbers that a script sorts as words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from flyball.measures.evaluators.product.rule_tests import RuleTest
 from flyball.measures.evaluators.sources.syntax import Syntax, lines_of
 
 _NAME = r"[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*"
-_DIVIDING = frozenset({"/", "//"})
 _COUNT = re.compile(rf"(?:len\(\s*({_NAME})\s*\)|sum\(\s*({_NAME})\s*\)|({_NAME})\.(?:length|size|count\(\)))")
 _PYTHON: dict[str, dict[str, Any]] = {
     "divisions": {"kind": "binary_operator"},
@@ -56,6 +55,18 @@ _LOOKS = {
 """Where a piece of syntax looks at something before it goes on; other pieces of `_WHOLE` look with all they hold."""
 _WHOLE = frozenset({"assert_statement", "conditional_expression"})
 _LOGIC = frozenset({"and", "or", "&&", "||", "??"})
+_SORTS = {
+    "kind": "call_expression",
+    "all": [
+        {"has": {"field": "function", "kind": "member_expression", "has": {"field": "property", "regex": "^(sort|toSorted)$"}}},
+        {"has": {"field": "arguments", "regex": r"^\(\s*\)$"}},
+    ],
+}  # fmt: skip
+_IS_NUMBER = re.compile(r"\b(\w+)\??\s*:\s*number\s*[;,)}=\n]")
+_IS_WORD = re.compile(r"\b(\w+)\??\s*:\s*string\b")
+_ARE_NUMBERS = re.compile(r"\b(\w+)\??\s*:\s*(?:readonly\s+)?(?:number\[\]|(?:Readonly)?(?:Array|Set)<number>)")
+_MAPPED = re.compile(r"\.map\(\s*(?:(?:async\s*)?\(?[^()]*\)?\s*=>\s*[\w.$]*?\.?(\w+)|(Number|parseFloat))\s*\)$")
+_PASSED_ON = re.compile(r"\.(?:slice|filter|concat)\([^()]*\)$")
 
 
 def fails_on_nothing(
@@ -66,9 +77,10 @@ def fails_on_nothing(
     lists = {name for path in every for name in _LISTS.findall(tree.text(path))}
     for path in (each for each in every if each in files):
         for node, subject, rule, text in _places(syntax, tree, path, lists):
-            if not _is_guarded(node, subject) and not _is_tried(node, tests):
-                action = f"look at {subject} first, and test it without any"
-                yield tree.defect(rule, f"{text}, and nothing looks whether that is empty or zero", path, lines_of(node)[0], action=action)  # fmt: skip
+            tried = any(test.tries_nothing or 0.0 in test.numbers for test in reaching(node, tests))
+            if not tried and not _is_guarded(node, subject):
+                told, action = f"{text}, and nothing looks whether that is empty or zero", f"look at {subject} first, and test it without any"  # fmt: skip
+                yield tree.defect(rule, told, path, lines_of(node)[0], action=action)
 
 
 def _places(syntax: Syntax, tree: SourceTree, path: str, lists: set[str]) -> Iterator[tuple[Any, str, str, str]]:
@@ -81,16 +93,19 @@ def _places(syntax: Syntax, tree: SourceTree, path: str, lists: set[str]) -> Ite
         if _is_list(node, subject, lists):
             yield node, subject, "end-of-nothing", f"`{node.text()}` is an end of {subject}"
     for node in syntax.find(tree, path, rules["folds"]):
-        if subject := _folded(node, lists):
+        if subject := _folded_list(node, lists):
             name = node.field("function").text().rpartition(".")[2]
-            text = f"`{name}` of {subject} has no value to begin with"
-            yield node, subject, "fold-of-nothing", text
+            yield node, subject, "fold-of-nothing", f"`{name}` of {subject} has no value to begin with"
 
 
 def _divisor(node: Any) -> str:
     """What must not be zero: the thing that is counted, or a parameter; empty for any other divisor."""
     children = node.children()
-    if len(children) != 3 or children[1].kind() not in _DIVIDING or children[0].kind() in ("string", "template_string"):
+    if (
+        len(children) != 3
+        or children[1].kind() not in ("/", "//")
+        or children[0].kind() in ("string", "template_string")
+    ):
         return ""
     divisor = children[2].text()
     counted = _COUNT.fullmatch(divisor)
@@ -121,7 +136,7 @@ def _is_list(node: Any, subject: str, lists: set[str]) -> bool:
     return not shadowed and bool(re.search(rf"\b{re.escape(name)}{_LIST}", around.text()))
 
 
-def _folded(node: Any, lists: set[str]) -> str:
+def _folded_list(node: Any, lists: set[str]) -> str:
     """The list that a call folds without a first value; empty where it has one, or where it may be no list."""
     text = node.text()
     given = [each for each in node.field("arguments").children() if each.kind() not in ("(", ")", ",", "comment")]
@@ -152,7 +167,7 @@ def _is_guarded(node: Any, subject: str) -> bool:
     if any(each.kind() == "try_statement" for each in node.ancestors()):
         return True
     named = re.compile(rf"(?<![\w.$]){re.escape(subject)}(?![\w$])")
-    looks = (_looked(each) for each in _within(around) if _start(each) <= node.range().start.index)
+    looks = (_condition(each) for each in _within(around) if _start(each) <= node.range().start.index)
     filled = re.compile(rf"(?<![\w.$]){re.escape(subject)}\s*(?:[-+]?=[^=]|\.(?:append|push|add|extend)\()")
     return any(named.search(text) for text in looks if text) or bool(filled.search(around.text()))
 
@@ -171,7 +186,7 @@ def _within(node: Any) -> Iterator[Any]:
         waiting += each.children()
 
 
-def _looked(node: Any) -> str:
+def _condition(node: Any) -> str:
     """What a piece of syntax looks at; empty for one that does not."""
     kind = node.kind()
     if kind in _WHOLE:
@@ -183,5 +198,28 @@ def _looked(node: Any) -> str:
     return str(field.text())
 
 
-def _is_tried(node: Any, tests: Sequence[RuleTest]) -> bool:
-    return any(test.tries_nothing or 0.0 in test.numbers for test in reaching(node, tests))
+def sorted_as_words(syntax: Syntax, tree: SourceTree, files: Collection[str]) -> Iterator[TrackDefect]:
+    """Sorts without a comparison of what is declared as numbers."""
+    every = {path: tree.text(path) for path in tree.product(*SCRIPTS)}
+    sorting = [path for path, text in every.items() if path in files and re.search(r"ort(?:ed)?\(\s*\)", text)]
+    whole = "\n\n".join(every.values()) if sorting else ""
+    single = set(_IS_NUMBER.findall(whole)) - set(_IS_WORD.findall(whole))
+    for path in sorting:
+        many = set(_ARE_NUMBERS.findall(tree.text(path)))
+        for node in syntax.find(tree, path, _SORTS):
+            if _holds_numbers(node, single, many):
+                text = f"`{' '.join(node.text().split())[-60:]}` sorts numbers as words, 10 before 9"
+                yield tree.defect("numbers-as-words", text, path, lines_of(node)[1], action="sort((a, b) => a - b)")
+
+
+def _holds_numbers(node: Any, single: Collection[str], many: Collection[str]) -> bool:
+    """Whether a list is one of numbers: written out, declared so, or made by taking a number of each thing."""
+    subject = node.field("function").field("object").text()
+    while kept := _PASSED_ON.search(subject):
+        subject = subject[: kept.start()]
+    copied = re.fullmatch(r"\[\s*\.\.\.([\w.$]+)\s*\]", subject)
+    name = (copied[1] if copied else subject).rpartition(".")[2]
+    if name in many or re.fullmatch(r"\[\s*-?\d[\d_.]*(?:\s*,\s*-?\d[\d_.]*)*\s*,?\s*\]", subject):
+        return True
+    mapped = _MAPPED.search(subject)
+    return bool(mapped and (mapped[2] or mapped[1] in single))

@@ -23,7 +23,6 @@ _WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b", re.IGNORECASE)
 _OF_TEXT = re.compile(r"\b(?:characters?|letters?|digits?|signs?|symbols?)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?)(?![\w])(\s*%)?")
 _REFERENCE = re.compile(r"(?:\b(?:ISO|RFC|EN|DIN|section|chapter|article|paragraph|page|step|phase|version|rule|no\.|since|in)|[§#(])\s*$", re.IGNORECASE)  # fmt: skip
-_YEARS = range(1900, 2100)
 _STOP = frozenset(
     "a an and are as at be by for from has have in is it its of on or per than that the their to was with every each".split()
 )
@@ -56,7 +55,10 @@ class ProductRule(msgspec.Struct, frozen=True):
         """Every number that says how much: no year, and no number of a section or a standard."""
         for each in _NUMBER.finditer(self.text):
             named = _REFERENCE.search(self.text[: each.start()])
-            if not (named and (each[1] in map(str, _YEARS) or named[0].strip().lower() not in ("in", "since", "("))):
+            if not (
+                named
+                and (each[1] in map(str, range(1900, 2100)) or named[0].strip().lower() not in ("in", "since", "("))
+            ):
                 yield each
 
     @property
@@ -112,21 +114,18 @@ def matching(rule: ProductRule, tests: Sequence[RuleTest]) -> list[RuleTest]:
 
 def _share(wanted: set[str], words: str) -> float:
     there = set(re.findall(r"[a-z]{3,}", words.lower().replace("_", " ")))
-    return len(
-        [word for word in wanted if word in there or f"{word}s" in there or word.removesuffix("s") in there]
-    ) / len(wanted)
+    return sum(not there.isdisjoint((word, f"{word}s", word.removesuffix("s"))) for word in wanted) / len(wanted)
 
 
-def uncovered(
+def uncovered_rules(
     tree: SourceTree, file: str, rules: Sequence[ProductRule], tests: Sequence[RuleTest]
-) -> list[TrackDefect]:
+) -> Iterator[TrackDefect]:
     """Rules that no test can fail for, whose numbers no test of theirs uses, or whose number is nowhere at all."""
-    in_code = _code_numbers(tree)
-    return [
-        tree.defect(name, text, file, rule.line, action=action)
-        for rule in rules
-        for name, text, action in _gaps(rule, matching(rule, tests), in_code)
-    ]
+    texts = (tree.text(path) for path in tree.product(*PYTHON, *SCRIPTS, *_DATA))
+    in_code = frozenset(float(each.replace("_", "")) for text in texts for each in _IN_CODE.findall(text))
+    for rule in rules:
+        for name, text, action in _gaps(rule, matching(rule, tests), in_code):
+            yield tree.defect(name, text, file, rule.line, action=action)
 
 
 def _gaps(rule: ProductRule, own: Sequence[RuleTest], in_code: frozenset[float]) -> Iterator[tuple[str, str, str]]:
@@ -142,7 +141,7 @@ def _gaps(rule: ProductRule, own: Sequence[RuleTest], in_code: frozenset[float])
         yield "rule-numbers", f"the tests of {rule.name} use none of its numbers ({listed})", "test the rule with the numbers it states"  # fmt: skip
     percents = dict(rule.numbers)
     for number in unused:
-        if in_code and number > TRIVIAL and not _written(number, rule.text, percent=percents[number]) & in_code:
+        if in_code and number > TRIVIAL and not _written_forms(number, rule.text, percent=percents[number]) & in_code:
             told = f"{rule.name} says {number:g}, and neither the code nor a test of the rule has that number"
             yield "rule-number-nowhere", told, "make the code say what the rule says, or change the rule"
 
@@ -161,7 +160,7 @@ def _forms(number: float, *, percent: bool) -> frozenset[float]:
     return frozenset({number, number * 100, *share})
 
 
-def _written(number: float, text: str, *, percent: bool) -> frozenset[float]:
+def _written_forms(number: float, text: str, *, percent: bool) -> frozenset[float]:
     """How code may write a number of a rule: as it stands, one off for another comparison, as a share, in another unit."""
     near = re.search(rf"\S?{number:g}(?:[.,]0+)?\s*\S+", text)  # €20, 20 hours
     units = [unit for words, some in _UNITS if near and words.search(near[0]) for unit in some]
@@ -169,24 +168,17 @@ def _written(number: float, text: str, *, percent: bool) -> frozenset[float]:
     return _forms(number, percent=percent) | other | {number + 1, number - 1}
 
 
-def _code_numbers(tree: SourceTree) -> frozenset[float]:
-    texts = (tree.text(path) for path in tree.product(*PYTHON, *SCRIPTS, *_DATA))
-    return frozenset(float(each.replace("_", "")) for text in texts for each in _IN_CODE.findall(text))
-
-
 def untried_limits(
     tree: SourceTree, file: str, rules: Sequence[ProductRule], tests: Sequence[RuleTest]
-) -> list[TrackDefect]:
+) -> Iterator[TrackDefect]:
     """Limits of tested rules that their tests do not try at, below and above."""
-    found = []
     for rule in rules:
         able = [test for test in matching(rule, tests) if not test.idle]
         for limit in rule.limits if able else ():
             if missing := _missing(limit, able, rule):
                 text = f"{rule.name}: no test tries it {' or '.join(missing)} {limit:g}"
                 action = f"test {limit:g}, one less and one more"
-                found.append(tree.defect("limit-untried", text, file, rule.line, action=action))
-    return found
+                yield tree.defect("limit-untried", text, file, rule.line, action=action)
 
 
 def _values(test: RuleTest, rule: ProductRule) -> frozenset[float]:

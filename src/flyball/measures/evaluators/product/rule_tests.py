@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import msgspec
 
@@ -33,6 +32,8 @@ _OFF_OPTION = re.compile(
 _RESULT = re.compile(
     r"(?:\bto(?:Be|Equal|StrictEqual)\(|[eE]qual\([^;\n]*?,|===?)\s*(-?\d[\d_]*(?:\.\d+)?)\s*[),;]?", re.MULTILINE
 )
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class RuleTest(msgspec.Struct, frozen=True):
@@ -69,34 +70,17 @@ def _python_tests(text: str) -> Iterator[RuleTest]:
     except (SyntaxError, ValueError, RecursionError):
         return
     constants = {target.id: node.value for node in module.body if isinstance(node, ast.Assign) for target in node.targets if isinstance(target, ast.Name)}  # fmt: skip
-    helpers = {
-        node.name for node in ast.walk(module) if isinstance(node, _FUNCTION) and _can_fail(list(ast.walk(node)))
-    }
+    functions = [node for node in ast.walk(module) if isinstance(node, Function)]
+    helpers = {node.name for node in functions if _can_fail(list(ast.walk(node)))}
     everywhere = _off([constants["pytestmark"]] if "pytestmark" in constants else []) or _skips(module.body)
-    for node, above in _functions(module):
-        yield _python_test(node, constants, helpers, everywhere or _off(above))
-
-
-_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def _is_test(node: ast.AST) -> bool:
-    return isinstance(node, _FUNCTION) and node.name.startswith("test")
-
-
-def _functions(module: ast.Module) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, list[ast.expr]]]:
-    """Each test, with the decorators of the class around it."""
     for node in module.body:
-        inside = node.body if isinstance(node, ast.ClassDef) else [node]
-        above = node.decorator_list if isinstance(node, ast.ClassDef) else []
+        inside, above = (node.body, node.decorator_list) if isinstance(node, ast.ClassDef) else ([node], [])
         for each in inside:
-            if isinstance(each, _FUNCTION) and _is_test(each):
-                yield each, [*above, *each.decorator_list]
+            if isinstance(each, Function) and each.name.startswith("test"):
+                yield _python_test(each, constants, helpers, everywhere or _off([*above, *each.decorator_list]))
 
 
-def _python_test(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, constants: dict[str, ast.expr], helpers: set[str], off: str
-) -> RuleTest:
+def _python_test(node: Function, constants: dict[str, ast.expr], helpers: set[str], off: str) -> RuleTest:
     every = list(ast.walk(node))
     for name in {each.id for each in every if isinstance(each, ast.Name) and each.id in constants}:
         every += ast.walk(constants[name])
@@ -108,7 +92,7 @@ def _python_test(
         f"{node.name} {ast.get_docstring(node) or ''} {' '.join(ast.unparse(each) for each in node.decorator_list)}",
         frozenset(_numbers(values)),
         frozenset(float(len(value)) for value in values if isinstance(value, str)),
-        tuple(_expected(every)),
+        tuple(_expected_numbers(every)),
         uses,
         any(isinstance(each, ast.List | ast.Tuple) and not each.elts for each in every),
         idle,
@@ -123,9 +107,8 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _off(marks: Iterable[ast.expr]) -> str:
-    texts = [
-        ast.unparse(one) for each in marks for one in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each])
-    ]
+    every = (one for each in marks for one in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each]))
+    texts = [ast.unparse(one) for one in every]
     if any(_SKIP.search(text) for text in texts):
         return SKIPPED
     return EXPECTED if any(_XFAIL.search(text) for text in texts) else ""
@@ -143,7 +126,7 @@ def _can_fail(every: Sequence[ast.AST]) -> bool:
     return states or any(_CHECKS.search(name) for each in every for name in _names(each))
 
 
-def _expected(every: Iterable[ast.AST]) -> Iterator[float]:
+def _expected_numbers(every: Iterable[ast.AST]) -> Iterator[float]:
     for node in every:
         if isinstance(node, ast.Compare) and any(isinstance(op, ast.Eq | ast.Is) for op in node.ops):
             sides = [node.left, *node.comparators]
@@ -166,6 +149,8 @@ def _script_tests(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[RuleT
         above = " ".join(re.findall(r"^\s*//.*$", text, re.MULTILINE))
         uses = frozenset(re.findall(r"[A-Za-z_$][\w$]*", text))
         checks = any(_CHECKS.search(each) for each in uses) or re.search(r"\bt\.\w+\(", text) or uses & helpers
+        calls = [each.text() for each in (node, *node.ancestors()) if each.kind() == "call_expression"]
+        skipped = any(_OFF.match(call) or _OFF_OPTION.match(call) for call in calls)
         yield RuleTest(
             f"{name[1] if name else ''} {above}",
             frozenset(_of_script(each.text() for each in node.find_all(kind="number"))),
@@ -173,18 +158,9 @@ def _script_tests(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[RuleT
             tuple(_of_script(_RESULT.findall(text))),
             uses,
             bool(re.search(r"\(\s*\[\s*\]", text)),
-            _script_idle(node) or ("" if checks else TOOTHLESS),
+            SKIPPED if skipped else "" if checks else TOOTHLESS,
         )
 
 
 def _of_script(texts: Iterable[str]) -> Iterator[float]:
     return (float(each.replace("_", "")) for each in texts if re.fullmatch(r"-?[\d_]+(\.\d+)?", each))
-
-
-def _script_idle(node: Any) -> str:
-    outer = node
-    while outer is not None:
-        if outer.kind() == "call_expression" and (_OFF.match(outer.text()) or _OFF_OPTION.match(outer.text())):
-            return SKIPPED
-        outer = outer.parent()
-    return ""

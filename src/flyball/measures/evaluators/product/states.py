@@ -1,4 +1,4 @@
-"""The states a product declares, and the transitions its code makes."""
+"""The states a product declares, the transitions its code makes, and the states for which its cases have no answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import msgspec
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree
-from flyball.measures.evaluators.product.state_cases import left_out, plain
 from flyball.measures.evaluators.sources.syntax import Syntax, lines_of
 
 _ROW = re.compile(r"^\s*\|(.+)\|\s*$")
@@ -24,9 +23,11 @@ _ARROW = re.compile(r"^\s*[-*+]\s+`?([\w -]+?)`?\s*(?:→|->|=>)\s*`?([\w ,/-]+?
 _FIELD = r"(?:status|state|phase|stage)"
 _IS = re.compile(rf"\.{_FIELD}\s*(?:===?|==)\s*[\"'\w.]*?[\"'.](\w+)[\"']?")
 _IN = re.compile(rf"\.{_FIELD}\s+in\s*[(\[{{]([^)\]}}]*)[)\]}}]|[(\[]([^)\]]*)[)\]]\.includes\([\w.]*\.{_FIELD}\)")
+_TABLE_DECIDES = re.compile(rf"\[[\w.]*\.{_FIELD}\]|\.get\([\w.]*\.{_FIELD}|can_|may_|allowed")
 _IS_NOT = re.compile(rf"\.{_FIELD}\s*(?:!==?)\s*[\"'\w.]*?[\"'.](\w+)[\"']?|\.{_FIELD}\s+not in\s*[(\[{{]([^)\]}}]*)")
 
 _TYPED = (".ts", ".tsx", ".mts", ".cts")
+_NAME = re.compile(r"[\"'](\w[\w -]*)[\"']|[A-Z]\w*\.(\w+)")
 _TYPES_PYTHON = {
     "any": [
         {"kind": "class_definition", "has": {"field": "superclasses", "regex": "Enum"}},
@@ -94,18 +95,16 @@ def _heads(cells: list[str]) -> tuple[int, int] | None:
     return (start, end) if start is not None and end is not None else None
 
 
-def transition_defects(syntax: Syntax, tree: SourceTree, tables: tuple[StateTable, ...]) -> list[TrackDefect]:
+def transition_defects(syntax: Syntax, tree: SourceTree, tables: tuple[StateTable, ...]) -> Iterator[TrackDefect]:
     """Transitions of the code that are not declared, declared ones a table in the code does not allow, and unknown states."""
-    found: list[TrackDefect] = []
     for path in tree.product(*PYTHON, *SCRIPTS):
         text = tree.text(path)
         for table in tables:
             if sum(bool(re.search(rf"\b{state}\b", text, re.IGNORECASE)) for state in table.states) >= 2:
-                found += _maps(syntax, tree, path, table)
-                found += _assignments(syntax, tree, path, table)
-                found += _members(syntax, tree, path, table)
-                found += left_out(syntax, tree, path, table.states)
-    return found
+                yield from _maps(syntax, tree, path, table)
+                yield from _assignments(syntax, tree, path, table)
+                yield from _members(syntax, tree, path, table)
+                yield from _left_out(syntax, tree, path, table.states)
 
 
 def _maps(syntax: Syntax, tree: SourceTree, path: str, table: StateTable) -> Iterator[TrackDefect]:
@@ -121,29 +120,22 @@ def _maps(syntax: Syntax, tree: SourceTree, path: str, table: StateTable) -> Ite
         if len(known) < 2 or not targets or 2 * sum(target in table.states for target in targets) < len(targets):
             continue
         for key, many, pair in pairs:
-            yield from _row(tree, path, table, (key, many or [], lines_of(pair)[0]))
-        missing = sorted({start for start, _ in table.moves} - {key for key, _, _ in pairs})
-        for start in missing:
+            for rule, text, action in _row_defects(table, key, many or []):
+                yield tree.defect(rule, text, path, lines_of(pair)[0], action=action)
+        for start in sorted({start for start, _ in table.moves} - {key for key, _, _ in pairs}):
             text = f"{start} may be left by what is declared, and this table has no row for it"
             yield tree.defect("transition-missing", text, path, lines_of(node)[0], action="add the row")
 
 
-def _row(tree: SourceTree, path: str, table: StateTable, row: tuple[str, list[str], int]) -> Iterator[TrackDefect]:
-    key, many, line = row
+def _row_defects(table: StateTable, key: str, many: list[str]) -> Iterator[tuple[str, str, str]]:
     if key not in table.states:
-        yield tree.defect(
-            "state-undeclared", f"{key} is no declared state", path, line, action="declare it, or take it out"
-        )
+        yield "state-undeclared", f"{key} is no declared state", "declare it, or take it out"
         return
-    for target in many:
-        if (key, target) not in table.moves:
-            text = f"{key} → {target} is not declared"
-            yield tree.defect(
-                "transition-undeclared", text, path, line, action="forbid it, or declare it in product.md"
-            )
+    for target in (to for to in many if (key, to) not in table.moves):
+        yield "transition-undeclared", f"{key} → {target} is not declared", "forbid it, or declare it in product.md"
     for target in sorted(to for start, to in table.moves if start == key and to not in many):
         text = f"{key} → {target} is declared and not allowed here"
-        yield tree.defect("transition-missing", text, path, line, action="allow it, or take it out of product.md")
+        yield "transition-missing", text, "allow it, or take it out of product.md"
 
 
 def _targets(node: Any) -> list[str] | None:
@@ -152,9 +144,8 @@ def _targets(node: Any) -> list[str] | None:
     if re.fullmatch(r"(?:set|frozenset|tuple|list)\(\s*\)|\[\s*\]|\(\s*\)|new Set\(\s*(?:\[\s*\])?\s*\)", text):
         return []
     if node.kind() in ("set", "list", "tuple", "array", "call", "new_expression"):
-        return [
-            plain(each) for each in re.findall(r"[\"']([\w -]+)[\"']|\b\w+\.(\w+)\b", text) for each in each if each
-        ]
+        named = re.findall(r"[\"']([\w -]+)[\"']|\b\w+\.(\w+)\b", text)
+        return [plain(text or member) for text, member in named]
     return None
 
 
@@ -163,32 +154,28 @@ def _assignments(syntax: Syntax, tree: SourceTree, path: str, table: StateTable)
     rule = {"kind": kind, "has": {"field": "left", "regex": rf"\.{_FIELD}$"}}
     for node in syntax.find(tree, path, rule):
         value = re.match(r"[\"'](\w[\w -]*)[\"']|[A-Z]\w*\.(\w+)$", node.field("right").text())
-        if not value:
-            continue
-        to, line = plain(value[1] or value[2]), lines_of(node)[0]
-        if to not in table.states:
-            yield tree.defect(
-                "state-undeclared", f"{to} is no declared state", path, line, action="declare it, or use one that is"
-            )
-            continue
-        starts = guards(node)
-        allowed = {start for start, target in table.moves if target == to}
-        wrong = sorted(start for start in starts if start != to and start not in allowed)
-        for start in wrong:
-            text = f"{start} → {to} is not declared"
-            yield tree.defect(
-                "transition-undeclared", text, path, line, action="forbid it, or declare it in product.md"
-            )
-        if not starts and allowed and not _is_construction(node):
-            text = f"{to} is set whatever the state was; declared: from {', '.join(sorted(allowed))}"
-            yield tree.defect("transition-unguarded", text, path, line, action="look at the state first")
+        if value:
+            for name, text, action in _assignment_defects(table, node, plain(value[1] or value[2])):
+                yield tree.defect(name, text, path, lines_of(node)[0], action=action)
+
+
+def _assignment_defects(table: StateTable, node: Any, to: str) -> Iterator[tuple[str, str, str]]:
+    if to not in table.states:
+        yield "state-undeclared", f"{to} is no declared state", "declare it, or use one that is"
+        return
+    starts, allowed = guards(node), {start for start, target in table.moves if target == to}
+    for start in sorted(start for start in starts if start != to and start not in allowed):
+        yield "transition-undeclared", f"{start} → {to} is not declared", "forbid it, or declare it in product.md"
+    if not starts and allowed and not _is_construction(node):
+        text = f"{to} is set whatever the state was; declared: from {', '.join(sorted(allowed))}"
+        yield "transition-unguarded", text, "look at the state first"
 
 
 def _members(syntax: Syntax, tree: SourceTree, path: str, table: StateTable) -> Iterator[TrackDefect]:
     """Members of a type that lists states: a union, a Literal, an Enum. It is about the table if most of it is declared there."""
     rule = _TYPES_PYTHON if path.endswith(PYTHON) else _TYPES_SCRIPT
     for node in syntax.find(tree, path, rule) if path.endswith((*PYTHON, *_TYPED)) else ():
-        members = [(plain(name), line) for name, line in _named(node)]
+        members = [(plain(name), line) for name, line in _listed_names(node)]
         known = [name for name, _ in members if name in table.states]
         if len(known) < 2 or 2 * len(known) <= len(members):
             continue
@@ -198,7 +185,7 @@ def _members(syntax: Syntax, tree: SourceTree, path: str, table: StateTable) -> 
                 yield tree.defect("state-undeclared", text, path, line, action="declare it, or take it out")
 
 
-def _named(node: Any) -> Iterator[tuple[str, int]]:
+def _listed_names(node: Any) -> Iterator[tuple[str, int]]:
     """The names a type lists, each with its line: literals, or the members of an Enum by what they are called."""
     lines = node.text().split("\n")
     for number, line in enumerate(lines, start=lines_of(node)[0]):
@@ -213,40 +200,62 @@ def _named(node: Any) -> Iterator[tuple[str, int]]:
 def guards(node: Any) -> set[str]:
     """The states in which an assignment is reached, as far as conditions around and before it say."""
     found: set[str] = set()
-    inner, outer = node, node.parent()
-    while outer is not None:
-        if outer.kind() in ("if_statement", "elif_clause"):
-            body = outer.field("consequence")
-            condition = outer.field("condition")
-            if (
-                body is not None
-                and condition is not None
-                and body.range().start.index <= inner.range().start.index < body.range().end.index
-            ):
-                found |= {plain(each) for each in _IS.findall(condition.text())}
-                found |= _listed(_IN.findall(condition.text()))
+    inner = node
+    for outer in node.ancestors():
+        body, condition = outer.field("consequence"), outer.field("condition")
+        branches = outer.kind() in ("if_statement", "elif_clause") and body is not None and condition is not None
+        if branches and body.range().start.index <= inner.range().start.index < body.range().end.index:
+            found |= {plain(each) for each in _IS.findall(condition.text())}
+            found |= _states_in(_IN.findall(condition.text()))
         for earlier in inner.prev_all():
-            if earlier.kind() == "if_statement" and re.search(r"\b(?:raise|return|throw|continue)\b", earlier.text()):
-                condition = earlier.field("condition")
-                found |= _listed(_IS_NOT.findall(condition.text())) if condition is not None else set()
-                if condition is not None and re.search(
-                    rf"\[[\w.]*\.{_FIELD}\]|\.get\([\w.]*\.{_FIELD}|can_|may_|allowed", condition.text()
-                ):
-                    found.add("")  # a table decides
-        inner, outer = outer, outer.parent()
+            condition = earlier.field("condition") if earlier.kind() == "if_statement" else None
+            if condition is not None and re.search(r"\b(?:raise|return|throw|continue)\b", earlier.text()):
+                found |= _states_in(_IS_NOT.findall(condition.text()))
+                if _TABLE_DECIDES.search(condition.text()):
+                    found.add("")
+        inner = outer
     return found
 
 
-def _listed(groups: list[tuple[str, ...]] | list[str]) -> set[str]:
-    texts = [text for group in groups for text in (group if isinstance(group, tuple) else (group,)) if text]
+def _states_in(groups: list[tuple[str, ...]]) -> set[str]:
+    texts = [text for group in groups for text in group if text]
     return {plain(name) for text in texts for name in re.findall(r"\w+(?:\.\w+)?", text) if plain(name)}
 
 
 def _is_construction(node: Any) -> bool:
-    above = node.parent()
-    while above is not None:
-        if above.kind() in ("function_definition", "method_definition"):
-            name = above.field("name")
-            return name is not None and name.text() in ("__init__", "__post_init__", "constructor")
-        above = above.parent()
-    return False
+    around = (each for each in node.ancestors() if each.kind() in ("function_definition", "method_definition"))
+    function = next(around, None)
+    name = function.field("name") if function is not None else None
+    return name is not None and name.text() in ("__init__", "__post_init__", "constructor")
+
+
+def plain(name: str) -> str:
+    """A state's name as it is compared: without quotes, owner, case and separators."""
+    return re.sub(r"[\s_-]+", "", name.strip(" `*\"'").rpartition(".")[2].lower())
+
+
+def _left_out(syntax: Syntax, tree: SourceTree, path: str, states: frozenset[str]) -> Iterator[TrackDefect]:
+    """Declared states for which a switch or match returns nothing, while it returns something for most others."""
+    kind = "match_statement" if path.endswith(PYTHON) else "switch_statement"
+    for node in syntax.find(tree, path, {"kind": kind}):
+        cases = _states_with_case(node)
+        # Nothing behind it answers for what it leaves out.
+        is_last = all(each.kind() in ("}", "comment") for each in node.next_all())
+        if cases and cases <= states and 2 * len(cases) > len(states) and is_last:
+            for state in sorted(states - cases):
+                text = f"{state} is declared and gets no case here, so it gets no answer"
+                yield tree.defect("state-left-out", text, path, lines_of(node)[0], action=f"add a case for {state}")
+
+
+def _states_with_case(node: Any) -> set[str]:
+    """The states that have a case, where each case returns and none takes the rest; else none."""
+    kinds = ("case_clause", "switch_case", "switch_default")
+    cases = [each.text() for each in node.field("body").children() if each.kind() in kinds]
+    found: set[str] = set()
+    for at, case in enumerate(cases):
+        names = {plain(one or other) for one, other in _NAME.findall(case.partition(":")[0])}
+        falls_through = case.rstrip().endswith(":") and at + 1 < len(cases)
+        if not names or not (falls_through or re.search(r"\b(?:return|throw|raise)\b", case)):
+            return set()
+        found |= names
+    return found

@@ -6,84 +6,62 @@ from collections.abc import Iterator
 from typing import Any
 
 from flyball.core.evaluation.findings import TrackDefect
-from flyball.measures.evaluators.ground import SourceTree, TrackTrees
-from flyball.measures.evaluators.services.contracts import documents, located, nodes, operations, parameters_of, shape
+from flyball.measures.evaluators.ground import TrackTrees
+from flyball.measures.evaluators.services.contracts import defect_at, documents, nodes, operations, parameters_of, shape
 
 BODY = " body"
 """What a request's body that is described in place is called, behind its operation."""
+Break = tuple[str, str, str, str, str]
+"""A rule, what is broken, the word at which it stands, what to do, and the heading behind which that word is looked for."""
 
 
-def breaking(trees: TrackTrees) -> list[TrackDefect]:
+def breaking_changes(trees: TrackTrees) -> Iterator[TrackDefect]:
     """What somebody who uses the API as it was would stumble over."""
-    before = documents(trees.base)
-    found: list[TrackDefect] = []
+    before, moved = documents(trees.base), trees.changes.moved
     for path, new in documents(trees.head).items():
-        old = before.get(trees.changes.moved.get(path, path))
+        old = before.get(moved.get(path, path))
         if old and old != new:
-            found += _breaking(trees.head, path, old, new)
-    gone = set(before) - {trees.changes.moved.get(path, path) for path in documents(trees.head)}
-    found += [
-        TrackDefect("contract-gone", f"{path} is gone", path, action="keep it", new=True) for path in sorted(gone)
-    ]
-    return found
+            for rule, text, place, action, after in (*_broken_operations(old, new), *_broken_schemas(old, new)):
+                yield defect_at(trees.head, path, rule, text, place, action, after=after, new=True)
+    for path in sorted(set(before) - {moved.get(path, path) for path in documents(trees.head)}):
+        yield TrackDefect("contract-gone", f"{path} is gone", path, action="keep it", new=True)
 
 
-def _breaking(tree: SourceTree, path: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[TrackDefect]:
-    was, now = operations(old), operations(new)
-    for key in was:
-        name = f"{key[0]} {key[1]}"
-        if shape(key) not in {shape(other) for other in now}:
-            yield located(
-                tree,
-                path,
-                "operation-gone",
-                f"{name} is gone",
-                key[1],
-                "keep it, or publish a new version of the API",
-                new=True,
-            )
+def _broken_operations(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Break]:
+    by_shape = {shape(key): operation for key, operation in reversed(operations(new).items())}
+    for (method, route), was in operations(old).items():
+        name, now = f"{method} {route}", by_shape.get(shape((method, route)))
+        if now is None:
+            yield "operation-gone", f"{name} is gone", route, "keep it, or publish a new version of the API", ""
             continue
-        current = next(value for other, value in now.items() if shape(other) == shape(key))
-        yield from _parameters_broken(tree, path, name, old, new, (key[1], was[key], current))
-        for code in was[key].get("responses", {}):
-            if str(code).startswith("2") and str(code) not in {str(each) for each in current.get("responses", {})}:
-                yield located(
-                    tree, path, "response-gone", f"{name} no longer answers {code}", key[1], "keep the answer", new=True
-                )
-    yield from _schemas_broken(tree, path, old, new)
+        known = {each.get("name"): each.get("required") for each in parameters_of(old, route, was)}
+        for each in parameters_of(new, route, now):
+            given = each.get("name")
+            if each.get("required") and not known.get(given) and each.get("in") != "path":
+                yield "parameter-required", f"{name}: {given} is required now", f"name: {given}", "make it optional", ""
+        if (now.get("requestBody") or {}).get("required") and not (was.get("requestBody") or {}).get("required"):
+            yield "body-required", f"{name}: a body is required now", route, "make it optional", ""
+        answers = {str(code) for code in now.get("responses", {})}
+        for code in was.get("responses", {}):
+            if str(code).startswith("2") and str(code) not in answers:
+                yield "response-gone", f"{name} no longer answers {code}", route, "keep the answer", ""
 
 
-def _parameters_broken(
-    tree: SourceTree, path: str, name: str, old: dict[str, Any], new: dict[str, Any], operation: tuple[str, Any, Any]
-) -> Iterator[TrackDefect]:
-    route, was, now = operation
-    known = {each.get("name"): each for each in parameters_of(old, route, was)}
-    for each in parameters_of(new, route, now):
-        if each.get("required") and not known.get(each.get("name"), {}).get("required") and each.get("in") != "path":
-            text = f"{name}: {each.get('name')} is required now"
-            yield located(
-                tree, path, "parameter-required", text, f"name: {each.get('name')}", "make it optional", new=True
-            )
-    if (now.get("requestBody") or {}).get("required") and not (was.get("requestBody") or {}).get("required"):
-        yield located(
-            tree, path, "body-required", f"{name}: a body is required now", route, "make it optional", new=True
-        )
-
-
-def _schemas_broken(tree: SourceTree, path: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[TrackDefect]:
+def _broken_schemas(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Break]:
     was, now = {**_schemas(old), **_in_place(old)}, {**_schemas(new), **_in_place(new)}
-    asked = _request_schemas(new)
+    bodies = (operation.get("requestBody") for operation in operations(new).values())
+    references = (node.get("$ref") for body in bodies for node in nodes(body))
+    sent = {reference.rpartition("/")[2] for reference in references if isinstance(reference, str)}
     for name in (each for each in was if each in now):
         place = name.split(" ")[1] if " " in name else name
-        for rule, field, text, action in _fields_broken(
-            was[name], now[name], asked=name in asked or name.endswith(BODY)
-        ):
+        asked = name in sent or name.endswith(BODY)
+        for rule, field, text, action in _broken_fields(was[name], now[name], asked=asked):
             told = f"{name}: {field} {text}" if " " in name else f"{name}.{field} {text}"
             found = f"{field}:" if rule == "field-type" and place == name else place
-            yield located(tree, path, rule, told, found, action, after=name if found != place else "", new=True)
+            yield rule, told, found, action, name if found != place else ""
 
 
-def _fields_broken(was: dict[str, Any], now: dict[str, Any], *, asked: bool) -> Iterator[tuple[str, str, str, str]]:
+def _broken_fields(was: dict[str, Any], now: dict[str, Any], *, asked: bool) -> Iterator[tuple[str, str, str, str]]:
     """The rule, the field, what happened to it, and what to do; `asked` where callers send it."""
     before, after = was.get("properties") or {}, now.get("properties") or {}
     for field, kind in before.items():
@@ -114,13 +92,6 @@ def _in_place(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
                 if isinstance(inner, dict) and inner.get("properties"):
                     found[name] = inner
     return found
-
-
-def _request_schemas(document: dict[str, Any]) -> set[str]:
-    bodies = (operation.get("requestBody") for operation in operations(document).values())
-    return {
-        ref.rpartition("/")[2] for body in bodies for node in nodes(body) if isinstance(ref := node.get("$ref"), str)
-    }
 
 
 def _schemas(document: dict[str, Any]) -> dict[str, dict[str, Any]]:

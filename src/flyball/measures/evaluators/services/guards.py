@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import PYTHON, SourceTree
@@ -22,26 +23,19 @@ _TURNS_AWAY = re.compile(r"\b40[13]\b|_40[13]_|Unauthori[sz]ed|Forbidden|Permiss
 _PUBLIC = re.compile(r"login|signin|sign-in|signup|register|token|webhook|callback|logout|health", re.IGNORECASE)
 
 
-def unguarded(tree: SourceTree) -> list[TrackDefect]:
+def unguarded_routes(tree: SourceTree) -> Iterator[TrackDefect]:
     """Routes that change data and name no guard, in a file where others do."""
-    own = _own_guards(tree)
-    guarded = {route: _is_guarded(_words(tree, route), own) for route in contracts.routes(tree)}
-    found = []
+    own, guarded = _own_guards(tree), dict[contracts.Route, bool]()
+    for route in contracts.routes(tree):
+        words = _words(tree, route)
+        guarded[route] = bool(_GUARD.search(words)) or not own.isdisjoint(re.findall(r"\w+", words))
     for route, has_guard in guarded.items():
         beside = any(known for other, known in guarded.items() if other.file == route.file)
         whole = re.search(r"\b(?:app|router)\.use\([^)]*(?:auth|guard|protect|require)|before_request|add_middleware\(\s*\w*Auth", tree.text(route.file), re.IGNORECASE)  # fmt: skip
         if route.method != "get" and not has_guard and beside and not whole and not _PUBLIC.search(route.path):
             text = f"{route.method} {route.path} changes data and names no guard, as others here do"
-            found.append(
-                tree.defect(
-                    "unguarded-route", text, route.file, route.line, action="guard it, or say that it is public"
-                )
-            )
-    return found
-
-
-def _is_guarded(words: str, own: frozenset[str]) -> bool:
-    return bool(_GUARD.search(words)) or not own.isdisjoint(re.findall(r"\w+", words))
+            action = "guard it, or say that it is public"
+            yield tree.defect("unguarded-route", text, route.file, route.line, action=action)
 
 
 def _own_guards(tree: SourceTree) -> frozenset[str]:

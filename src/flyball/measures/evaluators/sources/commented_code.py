@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import SCRIPTS, SourceTree
@@ -51,50 +50,34 @@ def _weight(node: ast.stmt) -> int:
     return 2 if hasattr(node, "body") else int(calls or given or not isinstance(node, _NO_CODE))
 
 
-def commented_scripts(syntax: Syntax, tree: SourceTree) -> list[TrackDefect]:
+def commented_scripts(syntax: Syntax, tree: SourceTree) -> Iterator[TrackDefect]:
     """Blocks of comments that hold code."""
-    found = []
+    text, action = "code is commented out", "remove it: the history keeps it"
     for path in tree.of(*SCRIPTS):
         if re.search(r"/[/*]", tree.text(path)) and syntax.root(tree, path) is not None:
-            found += list(_in_file(syntax, tree, path))
-    return found
+            for first, last, block in (*_line_comments(syntax, tree, path), *_block_comments(syntax, tree, path)):
+                if _is_code(block, language_of(path)):
+                    yield tree.defect("commented-code", text, path, first, end_line=last, action=action)
 
 
-def _in_file(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[TrackDefect]:
-    single = _blocks(list(syntax.find(tree, path, {"kind": "comment", "regex": "^//"})))
-    for first, last, text in (*single, *_enclosed(syntax, tree, path)):
-        if _is_code(text, language_of(path)):
-            yield tree.defect(
-                "commented-code",
-                "code is commented out",
-                path,
-                first,
-                end_line=last,
-                action="remove it: the history keeps it",
-            )
-
-
-def _enclosed(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[tuple[int, int, str]]:
+def _block_comments(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[tuple[int, int, str]]:
     """Comments in one piece, as lines of their own; those with two stars are for readers of documents."""
     for node in syntax.find(tree, path, {"kind": "comment", "regex": r"^/\*[^*!]"}):
         inner = node.text().removeprefix("/*").removesuffix("*/").strip("\n")
         yield (*lines_of(node), "\n".join("//" + re.sub(r"^\s*\* ?", "", line) for line in inner.split("\n")))
 
 
-def _blocks(comments: list[Any]) -> Iterator[tuple[int, int, str]]:
-    first = last = 0
-    texts: list[str] = []
-    for node in comments:
+def _line_comments(syntax: Syntax, tree: SourceTree, path: str) -> list[tuple[int, int, str]]:
+    """Comments of one line each, those on neighbouring lines as one."""
+    found: list[tuple[int, int, str]] = []
+    for node in syntax.find(tree, path, {"kind": "comment", "regex": "^//"}):
         line, _ = lines_of(node)
-        if texts and line == last + 1:
-            texts.append(node.text())
+        if found and line == found[-1][1] + 1:
+            first, _, text = found.pop()
+            found.append((first, line, f"{text}\n{node.text()}"))
         else:
-            if texts:
-                yield first, last, "\n".join(texts)
-            first, texts = line, [node.text()]
-        last = line
-    if texts:
-        yield first, last, "\n".join(texts)
+            found.append((line, line, node.text()))
+    return found
 
 
 def _is_code(block: str, language: str) -> bool:

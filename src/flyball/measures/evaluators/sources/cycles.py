@@ -43,37 +43,28 @@ def _in_packages(tree: SourceTree, root: Path, names: list[str], place: str) -> 
     try:
         graph = grimp.build_graph(*names, cache_dir=None, exclude_type_checking_imports=True)
     except Exception as error:
-        raise ToolFailed(
-            f"the imports of {', '.join(names)} cannot be read: {type(error).__name__}: {error}"
-        ) from error
+        reason = f"{type(error).__name__}: {error}"
+        raise ToolFailed(f"the imports of {', '.join(names)} cannot be read: {reason}") from error
     finally:
         sys.path.remove(str(root))
-    edges = [
-        (module, other)
-        for module in sorted(graph.modules)
-        for other in sorted(graph.find_modules_directly_imported_by(module))
-    ]
-    where = {
-        edge: _at_load(tree, graph.get_import_details(importer=edge[0], imported=edge[1]), place) for edge in edges
-    }
-    for importer, imported in edges:
-        if where[importer, imported] is None:
-            graph.remove_import(importer=importer, imported=imported)
-    return [
-        defect for edge, defect in where.items() if defect and graph.chain_exists(importer=edge[1], imported=edge[0])
-    ]
+    where: dict[tuple[str, str], TrackDefect] = {}
+    for module in sorted(graph.modules):
+        for other in sorted(graph.find_modules_directly_imported_by(module)):
+            defect = _at_load(tree, graph.get_import_details(importer=module, imported=other), place)
+            if defect is None:
+                graph.remove_import(importer=module, imported=other)
+            else:
+                where[module, other] = defect
+    return [found for (start, end), found in where.items() if graph.chain_exists(importer=end, imported=start)]
 
 
 def _at_load(tree: SourceTree, details: Iterable[Mapping[str, Any]], place: str) -> TrackDefect | None:
     """The first import of a module that is made when the importer is loaded; one within a function is made later."""
     for each in details:
-        path, line = _file(tree, each["importer"], place), int(each["line_number"])
+        name = "/".join(filter(None, (place, *each["importer"].split("."))))
+        path = f"{name}.py" if f"{name}.py" in tree.files else f"{name}/__init__.py"
+        line = int(each["line_number"])
         if not re.match(r"\s", tree.line(path, line)):
             message = f"import cycle: {each['importer']} imports {each['imported']}, which leads back to it"
             return tree.defect("cycle", message, path, line, action="move what both need into a third module")
     return None
-
-
-def _file(tree: SourceTree, module: str, place: str) -> str:
-    name = f"{place}/{module.replace('.', '/')}" if place else module.replace(".", "/")
-    return f"{name}.py" if f"{name}.py" in tree.files else f"{name}/__init__.py"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from flyball.core.evaluation.findings import Changes, TrackDefect
+from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, is_product
 from flyball.measures.evaluators.sources.linters import entry_files
 from flyball.measures.evaluators.toolbox import Toolbox, ToolFailed
@@ -17,69 +17,48 @@ SURE = 80
 _MANIFESTS = frozenset({"package.json", "pyproject.toml", "setup.cfg", "tsconfig.json", "index.html", "manage.py"})
 
 
-def clones(trees: TrackTrees) -> list[TrackDefect]:
+def clones(trees: TrackTrees) -> Iterator[TrackDefect]:
     """Passages of more than ten lines that stand in two places and did not in the base; reported where the track wrote."""
-    files = _looked_at(trees.head)
-    if len(files) < 1:
-        return []
+    if not _product_files(trees.head):
+        return
     baseline = trees.toolbox.folder("jscpd-baseline") / "baseline.json"
-    if _looked_at(trees.base):
+    if _product_files(trees.base):
         _duplicates(trees.toolbox, trees.base, ["--baseline", str(baseline), "--update-baseline"])
     known = ["--baseline", str(baseline)] if baseline.is_file() else []
-    found = []
-    for each in _duplicates(trees.toolbox, trees.head, known):
-        if each["isNew"] or not known:
-            found += list(_clone(each, trees.changes))
-    return found
-
-
-def _clone(said: dict[str, Any], changes: Changes) -> Iterator[TrackDefect]:
-    """Each side that the track wrote."""
-    sides = []
-    for key in ("firstFile", "secondFile"):
-        side = said[key]
-        path = side["name"].removeprefix("./")
-        sides.append((path, int(side["start"]), int(side["end"])))
-    written = [side for side in sides if changes.touches(*side)]
-    for path, first, last in written:
-        other = next((one for one in sides if one != (path, first, last)), sides[0])
-        lines = last - first + 1
-        message = f"{lines} lines stand here and in {other[0]}:{other[1]}"
-        yield TrackDefect("duplication", message, path, first, last, "write them once", new=True)
+    for said in _duplicates(trees.toolbox, trees.head, known):
+        if said["isNew"] or not known:
+            one, other = (
+                (side["name"].removeprefix("./"), int(side["start"]), int(side["end"]))
+                for side in (said["firstFile"], said["secondFile"])
+            )
+            for here, there in ((one, other), (other, one)):
+                if trees.changes.touches(*here):
+                    path, first, last = here
+                    message = f"{last - first + 1} lines stand here and in {there[0]}:{there[1]}"
+                    yield TrackDefect("duplication", message, path, first, last, "write them once", new=True)
 
 
 def _duplicates(toolbox: Toolbox, tree: SourceTree, more: Sequence[str]) -> list[dict[str, Any]]:
     limits = ("--min-lines", str(MIN_LINES), "--min-tokens", "50", "--similarity=0.9", "--min-nodes", "40")
-    return list(_report(toolbox, tree, [*limits, *more], "jscpd-report.json", _looked_at(tree))["duplicates"])
+    return list(_report(toolbox, tree, [*limits, *more], "jscpd-report.json", _product_files(tree))["duplicates"])
 
 
-def unused(toolbox: Toolbox, tree: SourceTree) -> list[TrackDefect]:
+def unused_code(toolbox: Toolbox, tree: SourceTree) -> Iterator[TrackDefect]:
     """Functions, members, exports and files that nothing uses."""
     # An empty __init__.py makes a package of a folder: without it nothing in there looks imported.
     files = tuple(path for path in tree.of(*PYTHON, *SCRIPTS) if tree.text(path) or path.endswith("__init__.py"))
     if not files:
-        return []
+        return
     options = ("--dead-code", "--dead-code-categories", "all", "--min-confidence", "50")
-    said = _report(toolbox, tree, options, "basta-report.json", files)
-    found = []
-    for each in said.get("findings", ()):
-        found += list(_unused(tree, each))
-    return found
-
-
-def _unused(tree: SourceTree, said: dict[str, Any]) -> Iterator[TrackDefect]:
-    path, name, kind = str(said["path"]), str(said["name"]), str(said["category"])
-    sure = (
-        int(said["confidence"]) >= SURE
-        or bool(re.fullmatch(r"_[a-z]\w*", name))
-        or _stands_alone(tree, path, name, kind)
-    )
-    elsewhere = kind == "unused-import" or (
-        kind == "unused-file" and (path in entry_files(tree) or _is_named(tree, path))
-    )
-    if sure and not elsewhere and is_product(path) and not path.endswith("__init__.py"):
-        line = int(said["start"]["line"])
-        yield tree.defect("unused", f"{kind}: {name or path} is used nowhere", path, line, action="remove it")
+    for said in _report(toolbox, tree, options, "basta-report.json", files).get("findings", ()):
+        path, name, kind = str(said["path"]), str(said["name"]), str(said["category"])
+        sure = int(said["confidence"]) >= SURE or re.fullmatch(r"_[a-z]\w*", name)
+        if not sure and not _stands_alone(tree, path, name, kind):
+            continue
+        started = kind == "unused-file" and (path in entry_files(tree) or _is_named(tree, path))
+        if kind != "unused-import" and not started and is_product(path) and not path.endswith("__init__.py"):
+            line = int(said["start"]["line"])
+            yield tree.defect("unused", f"{kind}: {name or path} is used nowhere", path, line, action="remove it")
 
 
 def _stands_alone(tree: SourceTree, path: str, name: str, kind: str) -> bool:
@@ -102,7 +81,7 @@ def _is_named(tree: SourceTree, path: str) -> bool:
     return any(name in tree.text(each) for each in others)
 
 
-def _looked_at(tree: SourceTree) -> tuple[str, ...]:
+def _product_files(tree: SourceTree) -> tuple[str, ...]:
     return tuple(path for path in tree.product(*PYTHON, *SCRIPTS) if tree.text(path))
 
 

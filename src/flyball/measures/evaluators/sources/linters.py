@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -31,19 +32,11 @@ OXLINT = {
     "type safety": ("no-explicit-any", "ban-ts-comment", "no-non-null-assertion"),
     "patterns": (UNUSED_IMPORT, "no-cycle"),
     "error handling": ("no-empty", "no-unsafe-finally"),
-    "dead code": (
-        "no-unused-vars",
-        "no-console",
-        "no-debugger",
-        "no-alert",
-        "no-warning-comments",
-        "no-unreachable",
-        "no-constant-condition",
-    ),
+    "dead code": ("no-unused-vars", "no-console", "no-debugger", "no-alert", "no-warning-comments", "no-unreachable", "no-constant-condition"),
     "edge cases": ("use-isnan", "radix"),
     "accessibility": ("jsx-a11y",),
     "copy": ("anchor-ambiguous-text",),
-}
+}  # fmt: skip
 IN_TESTS_TOO = frozenset({"F401", "F811", "F841", "E722", "ERA001", "FIX001", "FIX002", "FIX003", "T100", "no-unused-vars", UNUSED_IMPORT, "no-debugger", "no-warning-comments", "no-unreachable"})  # fmt: skip
 """What counts in tests as well; the rest is about the product."""
 _FIELDS = ["audio", "canvas", "embed", "input", "link", "option", "select", "td", "textarea", "th", "tr", "video"]
@@ -111,72 +104,61 @@ class Linters:
     def __init__(self, toolbox: Toolbox, without: frozenset[str] = frozenset()) -> None:
         self._toolbox = toolbox
         self._without = without
-        self._ruff: dict[str, list[tuple[str, TrackDefect]]] = {}
-        self._oxlint: dict[str, list[tuple[str, TrackDefect]]] = {}
+        self._ruff: dict[Path, list[tuple[str, TrackDefect]]] = {}
+        self._oxlint: dict[Path, list[tuple[str, TrackDefect]]] = {}
 
     def defects(self, tree: SourceTree, pass_name: str) -> list[TrackDefect]:
         """What both linters say for a pass."""
         wanted = {*RUFF.get(pass_name, ()), *OXLINT.get(pass_name, ())} - self._without
-        found = self._python(tree) if tree.of(*PYTHON) and pass_name in RUFF else []
-        found = found + (self._scripts(tree) if tree.of(*SCRIPTS) and pass_name in OXLINT else [])
-        excused = _Excuses(tree)
-        return [defect for name, defect in found if name in wanted and not excused(name, defect)]
+        found: list[tuple[str, TrackDefect]] = []
+        if pass_name in RUFF:
+            if tree.root not in self._ruff:
+                self._ruff[tree.root] = list(self._run_ruff(tree))
+            found += self._ruff[tree.root]
+        if pass_name in OXLINT:
+            if tree.root not in self._oxlint:
+                self._oxlint[tree.root] = list(self._run_oxlint(tree))
+            found += self._oxlint[tree.root]
+        is_excused = _Excuses(tree)
+        return [defect for name, defect in found if name in wanted and not is_excused(name, defect)]
 
-    def _python(self, tree: SourceTree) -> list[tuple[str, TrackDefect]]:
-        key = str(tree.root)
-        if key not in self._ruff:
-            codes = ",".join(code for some in RUFF.values() for code in some)
-            options = ("check", "--isolated", "--no-cache", "--ignore-noqa", "--exit-zero", "--output-format", "json")
-            known = ("--target-version", _target(tree), "--config", _ANNOTATIONS)
-            self._ruff[key] = []
-            for files in _portions(tree.of(*PYTHON)):
-                raw = self._toolbox.run("ruff", [*options, *known, "--select", codes, "--", *files], cwd=tree.root)
-                self._ruff[key] += [_of_ruff(tree, each) for each in self._toolbox.json("ruff", raw) if each["code"]]
-        return self._ruff[key]
+    def _run_ruff(self, tree: SourceTree) -> Iterator[tuple[str, TrackDefect]]:
+        codes = ",".join(code for some in RUFF.values() for code in some)
+        options = ("check", "--isolated", "--no-cache", "--ignore-noqa", "--exit-zero", "--output-format", "json")
+        version = re.search(r"requires-python\s*=\s*['\"][^'\"]*3\.(\d+)", tree.text("pyproject.toml"))
+        target = f"py3{min(max(int(version[1]), 7), 14)}" if version else "py313"
+        known = ("--target-version", target, "--config", _ANNOTATIONS)
+        files = tree.of(*PYTHON)
+        for start in range(0, len(files), AT_ONCE):
+            some = files[start : start + AT_ONCE]
+            raw = self._toolbox.run("ruff", [*options, *known, "--select", codes, "--", *some], cwd=tree.root)
+            yield from (_of_ruff(tree, each) for each in self._toolbox.json("ruff", raw) if each["code"])
 
-    def _scripts(self, tree: SourceTree) -> list[tuple[str, TrackDefect]]:
-        key = str(tree.root)
-        if key not in self._oxlint:
-            settings = self._toolbox.folder("oxlint-settings") / "oxlintrc.json"
-            settings.write_bytes(msgspec.json.encode(_SETTINGS))
-            options = ("-c", str(settings), "--disable-nested-config", "--no-ignore", "--format", "json")
-            self._oxlint[key] = []
-            files = [path for path in tree.of(*SCRIPTS) if tree.text(path)]
-            if files:
-                # One call: the linter looks for cycles among the files it is given.
-                laid_out = self._toolbox.folder("oxlint-tree")
-                tree.copy_to(laid_out, (*files, *(each for each in tree.files if each.endswith(_BESIDE))))
-                raw = self._toolbox.run("oxlint", [*options, *files], cwd=laid_out)
-                said = self._toolbox.json("oxlint", raw)
-                self._oxlint[key] = [found for each in said["diagnostics"] if (found := _of_oxlint(tree, each))]
-        return self._oxlint[key]
-
-
-def _portions(files: Sequence[str]) -> list[Sequence[str]]:
-    return [files[start : start + AT_ONCE] for start in range(0, len(files), AT_ONCE)]
-
-
-def _target(tree: SourceTree) -> str:
-    found = re.search(r"requires-python\s*=\s*['\"][^'\"]*3\.(\d+)", tree.text("pyproject.toml"))
-    return f"py3{min(max(int(found[1]), 7), 14)}" if found else "py313"
+    def _run_oxlint(self, tree: SourceTree) -> Iterator[tuple[str, TrackDefect]]:
+        files = [path for path in tree.of(*SCRIPTS) if tree.text(path)]
+        if not files:
+            return
+        settings = self._toolbox.folder("oxlint-settings") / "oxlintrc.json"
+        settings.write_bytes(msgspec.json.encode(_SETTINGS))
+        options = ("-c", str(settings), "--disable-nested-config", "--no-ignore", "--format", "json")
+        # One call: the linter looks for cycles among the files it is given.
+        laid_out = self._toolbox.folder("oxlint-tree")
+        tree.copy_to(laid_out, (*files, *(each for each in tree.files if each.endswith(_BESIDE))))
+        said = self._toolbox.json("oxlint", self._toolbox.run("oxlint", [*options, *files], cwd=laid_out))
+        yield from filter(None, (_of_oxlint(tree, each) for each in said["diagnostics"]))
 
 
 def _of_ruff(tree: SourceTree, said: dict[str, Any]) -> tuple[str, TrackDefect]:
     path = said["filename"].removeprefix(f"{tree.root.resolve()}/").removeprefix(f"{tree.root}/")
     code, line, last = said["code"], said["location"]["row"], said["end_location"]["row"]
     if code == "ERA001":
-        line, last = _block(tree, path, line)
+        # The whole comment a line belongs to is one piece of code.
+        last = line
+        while tree.line(path, line - 1).lstrip().startswith("#"):
+            line -= 1
+        while tree.line(path, last + 1).lstrip().startswith("#"):
+            last += 1
     return code, tree.defect(code, said["message"], path, line, end_line=last, action=_ACTIONS.get(code, ""))
-
-
-def _block(tree: SourceTree, path: str, line: int) -> tuple[int, int]:
-    """The whole comment a line belongs to: it is one piece of code."""
-    first = last = line
-    while tree.line(path, first - 1).lstrip().startswith("#"):
-        first -= 1
-    while tree.line(path, last + 1).lstrip().startswith("#"):
-        last += 1
-    return first, last
 
 
 def _of_oxlint(tree: SourceTree, said: dict[str, Any]) -> tuple[str, TrackDefect] | None:
@@ -184,14 +166,14 @@ def _of_oxlint(tree: SourceTree, said: dict[str, Any]) -> tuple[str, TrackDefect
     found = re.fullmatch(r"([\w-]+)\(([\w/-]+)\)", said.get("code") or "")
     if not labels or not found:
         return None
-    line = int(labels[0]["span"]["line"])
     text = said["message"]
     plugin, rule = found[1].removeprefix("eslint-plugin-"), found[2]
     imported = rule == "no-unused-vars" and "is imported" in text
     spoken = plugin == "jsx-a11y" and rule not in OXLINT["copy"]
     name = plugin if spoken else UNUSED_IMPORT if imported else rule
     shown = f"jsx-a11y/{rule}" if plugin == "jsx-a11y" else rule
-    return name, tree.defect(shown, text, said["filename"].removeprefix("./"), line, action=_ACTIONS.get(rule, ""))
+    path, line = said["filename"].removeprefix("./"), int(labels[0]["span"]["line"])
+    return name, tree.defect(shown, text, path, line, action=_ACTIONS.get(rule, ""))
 
 
 class _Excuses:

@@ -23,13 +23,13 @@ _RUFF = (("ruff.toml", ()), (".ruff.toml", ()), ("pyproject.toml", ("tool", "ruf
 
 def not_asked_for(trees: TrackTrees) -> frozenset[str]:
     """Rules that hold for neither tree: a track cannot loosen them, and need not be stricter than its project."""
-    types = _asked(trees, "ANN001", "disallow_untyped_defs", "disallow_incomplete_defs", "strict")
+    types = _is_asked_for(trees, "ANN001", "disallow_untyped_defs", "disallow_incomplete_defs", "strict")
     types = types or any(path.endswith("py.typed") for path in trees.head.written) or _has_habit(trees)
-    without_any = _asked(trees, "ANN401", "disallow_any_explicit", "reportExplicitAny")
+    without_any = _is_asked_for(trees, "ANN401", "disallow_any_explicit", "reportExplicitAny")
     return frozenset((*(() if types else UNTYPED), *(() if without_any else ANY)))
 
 
-def _asked(trees: TrackTrees, code: str, *names: str) -> bool:
+def _is_asked_for(trees: TrackTrees, code: str, *names: str) -> bool:
     return any(_says(tree, *names) or _ruff_asks(tree, code) for tree in (trees.head, trees.base))
 
 
@@ -41,15 +41,11 @@ def _has_habit(trees: TrackTrees) -> bool:
 
 def _functions(tree: SourceTree) -> tuple[int, int]:
     """How many functions the product has, and how many of them say what they return."""
-    every = [node for path in tree.product(*PYTHON) for node in _defined(tree.text(path))]
-    return len(every), sum(node.returns is not None for node in every)
-
-
-def _defined(text: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    module = parse(text.encode())
-    nodes = ast.walk(module) if module is not None else ()
-    found = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return [node for node in found if node.name != "__init__"]
+    modules = filter(None, (parse(tree.text(path).encode()) for path in tree.product(*PYTHON)))
+    nodes = [node for module in modules for node in ast.walk(module)]
+    every = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    typed = [node.returns is not None for node in every if node.name != "__init__"]
+    return len(typed), sum(typed)
 
 
 def _says(tree: SourceTree, *names: str) -> bool:
@@ -78,12 +74,12 @@ def _ruff_asks(tree: SourceTree, code: str) -> bool:
         for step in steps:
             section = section.get(step, {})
         for one in (section, section.get("lint", {})):
-            if _named(one, ("select", "extend-select"), code) and not _named(one, ("ignore", "extend-ignore"), code):
+            if _lists(one, ("select", "extend-select"), code) and not _lists(one, ("ignore", "extend-ignore"), code):
                 return True
     return False
 
 
-def _named(section: Any, keys: tuple[str, ...], code: str) -> bool:
+def _lists(section: Any, keys: tuple[str, ...], code: str) -> bool:
     given = [name for key in keys for name in (section.get(key) or () if isinstance(section, dict) else ())]
     return any(name == "ALL" or (name and code.startswith(str(name))) for name in given)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -95,22 +95,17 @@ class Syntax:
         if root is not None:
             yield from root.find_all({"rule": rule, "utils": utils or {}})
 
-    def defects(self, tree: SourceTree, pass_name: str, files: Sequence[str] | None = None) -> list[TrackDefect]:
+    def defects(self, tree: SourceTree, pass_name: str) -> Iterator[TrackDefect]:
         """What the rules of a pass find in the product's files."""
-        found: list[TrackDefect] = []
         rules = [rule for rule in syntax_rules() if rule.pass_name == pass_name]
-        wanted = {language for rule in rules for language in rule.languages}
-        for path in tree.of(*SCRIPTS, *PYTHON, *STYLES, *MARKUP) if files is None else files:
-            if language_of(path) in wanted and not (path.endswith(MARKUP) and _MAIL.search(path)):
-                found += self._in_file(tree, path, rules)
-        return found
-
-    def _in_file(self, tree: SourceTree, path: str, rules: Sequence[SyntaxRule]) -> Iterator[TrackDefect]:
-        for rule in rules:
-            if language_of(path) in rule.languages and (rule.tests or is_product(path)):
-                for node in self.find(tree, path, rule.rule, rule.utils):
-                    first, last = lines_of(node)
-                    yield tree.defect(rule.id, rule.message, path, first, end_line=last, action=rule.action)
+        for path in tree.of(*SCRIPTS, *PYTHON, *STYLES, *MARKUP):
+            if path.endswith(MARKUP) and _MAIL.search(path):
+                continue
+            for rule in rules:
+                if language_of(path) in rule.languages and (rule.tests or is_product(path)):
+                    for node in self.find(tree, path, rule.rule, rule.utils):
+                        first, last = lines_of(node)
+                        yield tree.defect(rule.id, rule.message, path, first, end_line=last, action=rule.action)
 
 
 def lines_of(node: Any) -> tuple[int, int]:

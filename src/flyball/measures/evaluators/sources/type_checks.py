@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -20,14 +21,7 @@ def python_types(toolbox: Toolbox, tree: SourceTree) -> list[TrackDefect]:
     files = [path for path in tree.product(*PYTHON) if not path.endswith("setup.py") and tree.text(path)]
     if not files:
         return []
-    options = (
-        "-O",
-        "json",
-        "--no-error-summary",
-        "--cache-dir=/dev/null",
-        "--config-file=",
-        "--ignore-missing-imports",
-    )
+    options = ("-O", "json", "--no-error-summary", "--cache-dir=/dev/null", "--config-file=", "--ignore-missing-imports")  # fmt: skip
     more = ("--explicit-package-bases", "--namespace-packages", "--follow-imports=silent", "--check-untyped-defs")
     python = tree.root / ".venv" / "bin" / "python"
     named = ("--python-executable", str(python)) if python.exists() else ()
@@ -37,27 +31,20 @@ def python_types(toolbox: Toolbox, tree: SourceTree) -> list[TrackDefect]:
     for line in raw.splitlines():
         if line.startswith(b"{"):
             said: dict[str, Any] = msgspec.json.decode(line)
-            key = (said["file"], int(said["line"]), str(said.get("code")))
-            if said.get("severity") == "error" and key[2] not in _MISSING and key not in found:
-                found[key] = tree.defect(
-                    f"mypy/{key[2]}", str(said["message"]), key[0], key[1], end_line=int(said.get("end_line") or key[1])
-                )
+            key = path, start, code = said["file"], int(said["line"]), str(said.get("code"))
+            if said.get("severity") == "error" and code not in _MISSING and key not in found:
+                last = int(said.get("end_line") or start)
+                found[key] = tree.defect(f"mypy/{code}", str(said["message"]), path, start, end_line=last)
     return list(found.values())
 
 
-def has_typescript(tree: SourceTree) -> bool:
-    return "tsconfig.json" in tree.files
-
-
-def script_types(toolbox: Toolbox, tree: SourceTree) -> list[TrackDefect]:
+def script_types(toolbox: Toolbox, tree: SourceTree) -> Iterator[TrackDefect]:
     """What the project's own compiler says."""
     program = tree.root / "node_modules" / ".bin" / "tsc"
     if not program.exists():
         raise ToolMissing("tsc is not installed (TypeScript types); get it with: npm install --save-dev typescript")
     raw = toolbox.run("tsc", ["--noEmit", "--pretty", "false"], cwd=tree.root, codes=(0, 1, 2), program=str(program))
-    found = []
     for each in _TSC.finditer(raw.decode("utf-8", "replace")):
         path = each["file"].removeprefix("./")
         if path in tree.files and is_product(path):
-            found.append(tree.defect(f"tsc/{each['code']}", each["text"], path, int(each["line"])))
-    return found
+            yield tree.defect(f"tsc/{each['code']}", each["text"], path, int(each["line"]))

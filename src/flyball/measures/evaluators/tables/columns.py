@@ -1,4 +1,4 @@
-"""Tables as models of SQLAlchemy map them, and those which no migration makes; read and not run."""
+"""Tables and columns that models of SQLAlchemy map, or plain SQL in the code asks for, and no migration makes; read and not run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from flyball.core.evaluation.findings import TrackDefect
-from flyball.measures.evaluators.ground import PYTHON, SourceTree, TrackTrees, is_product
+from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, is_product
 from flyball.measures.sources import parse
 
 _MAKES = re.compile(r"create|rename", re.IGNORECASE)
@@ -21,6 +21,20 @@ _SUBJECTS = (
 """The table that a statement is about, which may name others."""
 _COLUMN = re.compile(r"\b(?:Mapped\[|mapped_column\(|Column\()")
 _CALLS = frozenset({"mapped_column", "Column"})
+_LIST = r"(?P<columns>[a-z_]\w*(?:\s*,\s*[a-z_]\w*)*)"
+_TABLE = r"[\"`]?(?P<table>[a-z_]\w*)[\"`]?"
+_QUERIES = (
+    re.compile(rf"\bselect\s+(?:distinct\s+)?{_LIST}\s+from\s+{_TABLE}(?P<rest>[^\"'`;]*)"),
+    re.compile(rf"\binsert\s+into\s+{_TABLE}\s*\(\s*{_LIST}\s*\)(?P<rest>)"),
+    re.compile(rf"\bupdate\s+{_TABLE}\s+set\s+(?P<columns>[a-z_]\w*)(?P<rest>)\s*="),
+)
+_SEVERAL = re.compile(r"\bjoin\b|^\s*(?:(?:as\s+)?\w+\s*)?,|\bunion\b|^\s*[.(]")
+"""What follows a table that is not asked alone, or is none."""
+_MADE = re.compile(r"create(?:\s+\w+)*?\s+table|create_table")
+_ELSEWHERE = re.compile(r"\brename_table\b|\brename\s+to\b|\bas\s+select\b|\blike\b|\binherits\b|\bpartition\s+of\b")
+_NO_COLUMN = frozenset(
+    "null true false current_date current_time current_timestamp ctid xmin oid tableoid rowid all".split()
+)
 
 
 class MappedTable(msgspec.Struct, frozen=True):
@@ -32,62 +46,54 @@ class MappedTable(msgspec.Struct, frozen=True):
     columns: tuple[tuple[str, int], ...]
 
 
-def unmigrated(trees: TrackTrees, migrations: Sequence[str]) -> list[TrackDefect]:
+def unmigrated_columns(trees: TrackTrees, migrations: Sequence[str]) -> Iterator[TrackDefect]:
     """Tables and columns of models that the track added and no migration makes."""
-    written = [text for path in migrations for text in migration_steps(path, trees.head.text(path))]
+    written = [text for path in migrations for text in _migration_steps(path, trees.head.text(path))]
     if not written or any("create_all(" in text for text in written):
-        return []
+        return
     models = [path for path in trees.base.of(*PYTHON) if path not in migrations]
     before = [table for path in models for table in mapped_tables(trees.base.text(path))]
-    known = {(table.name, column) for table in before for column, _ in table.columns}
-    found: list[TrackDefect] = []
-    for path in trees.changed(*PYTHON):
+    for path in trees.changed_files(*PYTHON):
         if path not in migrations and is_product(path):
             for table in mapped_tables(trees.head.text(path)):
-                is_new = table.name not in {each.name for each in before}
-                found += _of_table(trees.head, path, table, written, known, is_new=is_new)
-    return found
+                yield from _table_defects(trees.head, path, table, written, before)
 
 
-def _of_table(
-    tree: SourceTree,
-    path: str,
-    table: MappedTable,
-    written: Sequence[str],
-    known: set[tuple[str, str]],
-    *,
-    is_new: bool,
+def _table_defects(
+    tree: SourceTree, path: str, table: MappedTable, written: Sequence[str], before: Sequence[MappedTable]
 ) -> Iterator[TrackDefect]:
     name, action = table.name, "write a migration"
-    if name and is_new and not any(_MAKES.search(text) and names(text, name) for text in written):
+    known = {(each.name, column) for each in before for column, _ in each.columns}
+    made = any(_MAKES.search(text) and _names(text, name) for text in written)
+    if name and not made and name not in {each.name for each in before}:
         text = f"the table {name} is new and no migration makes it"
         yield tree.defect("no-migration", text, path, table.line, end_line=table.end_line, action=action)
         return
-    own = [text for text in written if names(text, name)]
+    own = [text for text in written if _names(text, name)]
     if name and any(_RENAMES.search(text) for text in own):
         return
     for column, line in table.columns:
-        if (name, column) not in known and not any(is_about(text, name) and names(text, column) for text in own):
+        if (name, column) not in known and not any(_is_about(text, name) and _names(text, column) for text in own):
             text = f"the column {column} is new and no migration adds it"
             yield tree.defect("no-migration", text, path, line, action=action)
 
 
-def is_about(text: str, table: str) -> bool:
+def _is_about(text: str, table: str) -> bool:
     """Whether a table may be what a statement is about."""
-    return not table or subject_of(text) in ("", table)
+    return not table or _subject_of(text) in ("", table)
 
 
-def subject_of(text: str) -> str:
+def _subject_of(text: str) -> str:
     """The table that a statement makes or changes; empty where it does not say."""
     return next((found[1] for one in _SUBJECTS if (found := one.search(text))), "")
 
 
-def names(text: str, word: str) -> bool:
+def _names(text: str, word: str) -> bool:
     """Whether a statement has a word of its own; no word is in every statement."""
     return not word or re.search(rf"(?<![\w$]){re.escape(word)}(?![\w$])", text) is not None
 
 
-def migration_steps(path: str, text: str) -> list[str]:
+def _migration_steps(path: str, text: str) -> list[str]:
     """The parts of a migration that stand for themselves: SQL statements, statements of Alembic's upgrade, else the file."""
     if path.endswith(".sql"):
         return re.sub(r"--[^\n]*", "", text).split(";")
@@ -129,3 +135,31 @@ def _column(node: ast.AnnAssign | ast.Assign, name: str) -> str:
 
 def _last(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def unmade_columns(trees: TrackTrees, migrations: Sequence[str]) -> Iterator[TrackDefect]:
+    """Queries of one table, which the migrations make, for a column that none of them names."""
+    written = [text.lower() for path in migrations for text in _migration_steps(path, trees.head.text(path))]
+    for path in trees.changed_files(*PYTHON, *SCRIPTS) if written else ():
+        if path not in migrations and is_product(path):
+            for table, column, line in _queried_columns(trees.head.text(path).lower()):
+                own = [text for text in written if _names(text, table) and _is_about(text, table)]
+                if _says_all(own, table) and not any(_names(text, column) for text in own):
+                    told = f"no migration gives the table {table} the column {column}"
+                    yield trees.head.defect("no-migration", told, path, line, action="write a migration")
+
+
+def _says_all(own: Sequence[str], table: str) -> bool:
+    """Whether a table's migrations make it and write out its columns, and it was never called otherwise."""
+    made = any(_MADE.search(text) and _subject_of(text) == table for text in own)
+    return made and not any(_ELSEWHERE.search(text) for text in own)
+
+
+def _queried_columns(text: str) -> Iterator[tuple[str, str, int]]:
+    """Tables with their columns, each with its line, as plain queries name them."""
+    for query in (found for one in _QUERIES for found in one.finditer(text)):
+        if not _SEVERAL.search(query["rest"]):
+            for column in re.finditer(r"\w+", query["columns"]):
+                if column[0].lower() not in _NO_COLUMN:
+                    at = query.start("columns") + column.start()
+                    yield query["table"], column[0], text.count("\n", 0, at) + 1
