@@ -3,15 +3,18 @@
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
 from flyball.core.health.breaker import Breaker
-from flyball.core.model.effects import Option, Question
+from flyball.core.model.effects import Measure, Option, Question
 from flyball.core.model.events import (
+    Begun,
     DocumentSeen,
     Ended,
     Event,
     Held,
+    Judged,
     LearningRecorded,
     PersonSpoke,
     QuestionClosed,
@@ -19,7 +22,7 @@ from flyball.core.model.events import (
     TurnSetAside,
 )
 from flyball.core.model.measurement import Trick
-from flyball.core.model.outcomes import Answered, Saved
+from flyball.core.model.outcomes import Answered, Measured, Saved
 from flyball.core.model.task import Commit, EffectId
 from flyball.projections.history.task_history import TaskHistory, shows
 from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
@@ -43,6 +46,25 @@ def test_a_whole_run_is_told_by_turns_verdicts_moves_and_checkpoints():
     assert len(told.checkpoints) == 12
     assert [j.false_claim for j in told.judgements] == [False, True, False, False, False, False]
     assert [v.stage for v in told.verified] == ["baseline", "RED", "GREEN", "REFACTOR", "DOCUMENT", "QA"]
+
+
+def test_a_verdict_is_shown_with_the_measurement_of_its_own_lane():
+    """Another lane was measured in between: its numbers are not those this lane was judged by."""
+    story = Story().start().iterate(held=False)
+    judged = next(e.fact for e in reversed(story.events) if isinstance(e.fact, Judged))
+    told = TaskHistory(story.events)
+    seq, at = len(story.events), story.at
+    for lane, failing in (("1", ("t::a", "t::b")), ("2", ())):
+        name, commit = EffectId(f"measure/{lane}"), Commit(f"c{lane}")
+        effect = Measure(name, lane=lane, kind="gates", candidate=commit, base=commit, accepted=commit)
+        for fact in (Begun(effect), Ended(name, Measured(measurement(commit, failing=failing)))):
+            seq += 1
+            told.add(Event(seq, at, 1, fact))
+    for lane, held in (("1", False), ("2", True)):
+        seq += 1
+        told.add(Event(seq, at, 1, replace(judged, lane=lane, can_exit=held)))
+    assert [j.counts.failing for j in told.judgements[-2:]] == [2, 0]
+    assert [v.counts.failing for v in told.verified[-1:]] == [0]
 
 
 def test_adding_one_by_one_gives_what_adding_all_gives():

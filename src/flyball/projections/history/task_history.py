@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from flyball.core.health.breaker import CLOSED
-from flyball.core.loop.workflow import BOTH_GATES, Notes
+from flyball.core.loop.workflow import BOTH_GATES
 from flyball.core.model import events as ev, outcomes as out
 from flyball.core.model.batch_events import BatchSettled, SubtaskIntegrated
 from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent, Save
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import MAIN, EffectId
 from flyball.core.text.quantities import first_few
-from flyball.core.workflows.registry import workflow_of
+from flyball.core.workflows.registry import WORKFLOWS
 from flyball.projections.history import recording as make, records as rec
 from flyball.projections.history.learnings import LearningLedger
 from flyball.projections.history.ledgers import BreakerLedger, CheckpointLedger, ErrorLedger
@@ -30,7 +30,7 @@ class TaskHistory:
     """Give it every event of one task in order; read its lists at any time."""
 
     def __init__(self, events: Iterable[ev.Event] = ()) -> None:
-        self.stage = ""
+        self.stage = self._workflow = ""
         self.plan_revisions = 0
         self.last_activity: datetime | None = None
         self.resumed_at: datetime | None = None
@@ -41,6 +41,7 @@ class TaskHistory:
         self.rows: list[rec.Row] = []
         self.verified: list[rec.Verification] = []
         self.measured: rec.Verification | None = None
+        self._measured_in: dict[str, rec.Verification] = {}
         self.checked: rec.Verification | None = None
         self.tricks: dict[Trick, rec.TrickSeen] = {}
         self.questions: dict[EffectId, rec.QuestionRecord] = {}
@@ -59,7 +60,6 @@ class TaskHistory:
         self.checkpoints = self._checkpoints.records
         self._learnings = LearningLedger()
         self.pieces: dict[str, list[tuple[str, str, datetime]]] = {}
-        self._workflow_notes: Notes = {}
         self._integrated_at: dict[str, tuple[str, datetime]] = {}
         self._open: dict[EffectId, Effect] = {}
         self._turn_at: dict[EffectId, int] = {}
@@ -72,7 +72,8 @@ class TaskHistory:
         apply = self._facts.get(type(event.fact))
         if apply is not None:
             apply(self, event.at, event.fact)
-        self._note(make.notes_of(event.fact, self._workflow_notes))
+        workflow = WORKFLOWS.get(self._workflow)
+        self._note(make.notes_of(event.fact, workflow.notes if workflow else {}))
         self.timeline.add(event)
         if shows(event):
             self.last_activity = event.at
@@ -93,7 +94,7 @@ class TaskHistory:
 
     def _on_opened(self, _at: datetime, fact: ev.TaskOpened) -> None:
         self.stage = fact.stage
-        self._workflow_notes = workflow_of(fact.task).notes
+        self._workflow = fact.task.workflow
 
     def _on_session_started(self, at: datetime, _fact: ev.SessionStarted) -> None:
         self.resumed_at = at if self.timeline.sittings else None
@@ -140,6 +141,7 @@ class TaskHistory:
         measurement = outcome.measurement
         baseline = isinstance(effect, Measure) and effect.kind == "baseline"
         self.measured = make.verification(at, "baseline" if baseline else self.stage, measurement)
+        self._measured_in[effect.lane] = self.measured
         self._note(measurement.notes)
         if measurement.checks:
             self.checked = self.measured
@@ -173,10 +175,12 @@ class TaskHistory:
 
     def _on_judged(self, at: datetime, fact: ev.Judged) -> None:
         self.judged = fact
-        self.judgements.append(make.judgement(at, fact, self.measured))
-        if fact.can_exit and self.measured is not None:
-            self.measured = replace(self.measured, stage=fact.stage, condition=fact.gate_1.condition)
-            self.verified.append(self.measured)
+        measured = self._measured_in.get(fact.lane)
+        self.judgements.append(make.judgement(at, fact, measured))
+        if fact.can_exit and measured is not None:
+            verified = replace(measured, stage=fact.stage, condition=fact.gate_1.condition)
+            self.verified.append(verified)
+            self.measured = verified if self.measured is measured else self.measured
         if fact.progress:
             self.last_progress[fact.stage] = fact
         self.errors.on_judged(at, fact)
