@@ -71,6 +71,13 @@ def test_without_scripts_a_line_is_commented_on_by_its_number(site: Site, serve:
     assert 'name="line" value="2"' in text
 
 
+@pytest.mark.parametrize("number", ["9" * 5000, "²", "-1", "0", ""])
+def test_an_address_with_an_odd_number_is_answered_without_it(site: Site, serve: Serve, number: str) -> None:
+    browser, here = serve(), place(site, worked_on(site))
+    for question in ("iteration={}", "turn={}", "comment={}:1", "comment=1:{}"):
+        assert browser.get(f"{here}/diff?{question.format(number)}").status_code in {200, 404}, question
+
+
 def test_a_comment_on_no_line_of_the_diff_is_refused(site: Site, serve: Serve) -> None:
     task = worked_on(site)
     fields = {"older": "0" * 40, "newer": "0" * 40, "path": "dedupe.py", "line": "2", "comment": "x"}

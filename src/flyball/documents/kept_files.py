@@ -37,11 +37,12 @@ class KeptFolder:
     def below(cls, root: str | os.PathLike[str], *names: str) -> Iterator["KeptFolder"]:
         """The folder below `root`, through no symbolic link."""
         path = os.fspath(root)
-        descriptor = _open_folder(path, path, None)
+        wanted = "/".join((path, *names))
+        descriptor = _open_folder(path, path, None, wanted)
         try:
             for name in names:
                 path = f"{path}/{name}"
-                inner = _open_folder(path, name, descriptor)
+                inner = _open_folder(path, name, descriptor, wanted)
                 os.close(descriptor)
                 descriptor = inner
             yield cls(path, descriptor)
@@ -51,9 +52,10 @@ class KeptFolder:
     @contextmanager
     def within(self, name: str) -> Iterator["KeptFolder"]:
         """A folder in this one."""
-        inner = _open_folder(f"{self.path}/{name}", name, self._descriptor)
+        path = f"{self.path}/{name}"
+        inner = _open_folder(path, name, self._descriptor, path)
         try:
-            yield KeptFolder(f"{self.path}/{name}", inner)
+            yield KeptFolder(path, inner)
         finally:
             os.close(inner)
 
@@ -225,12 +227,13 @@ def _digest(raw: bytes | None) -> str:
     return hashlib.sha256(raw or b"").hexdigest()[:16]
 
 
-def _open_folder(path: str, name: str, folder: int | None) -> int:
+def _open_folder(path: str, name: str, folder: int | None, wanted: str) -> int:
+    """Open one step of the way to the folder that is wanted."""
     try:
         # The root is the user's own choice and may be a link; what is below it may not.
         flags = _DIRECTORY if folder is not None else _DIRECTORY & ~os.O_NOFOLLOW
         return os.open(name, flags, dir_fd=folder)
     except FileNotFoundError as error:
-        raise WorkFolderMissing(f"There is no folder {path}; expected a backlog in .work/agent/issues/.") from error
+        raise WorkFolderMissing(f"There is no folder {path}; expected the folder {wanted}.") from error
     except OSError as error:
         raise WorkFolderUnusable(f"{path} is not a plain folder ({error.strerror}); expected a folder.") from error

@@ -172,7 +172,7 @@ def _current_tag(path: Path) -> str:
     """The tag Task Master works with now, as its state beside the tasks says."""
     try:
         state = json.loads((path.parent.parent / "state.json").read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return ""
     tag = state.get("currentTag") if isinstance(state, dict) else None
     return tag if isinstance(tag, str) else ""

@@ -19,7 +19,7 @@ from flyball.markup.rendering import asset, render
 from flyball.ports import Refusal
 from flyball.web import diffing, looking, metrics, starting, words
 from flyball.web.access import COOKIE, AccessRules
-from flyball.web.frame import form_of, redirect, refusal
+from flyball.web.frame import form_of, number_in, redirect, refusal
 from flyball.web.live import Hub, stream
 from flyball.web.sites import Sites
 from flyball.wiring.tasks.transcripts import kept_files
@@ -217,11 +217,12 @@ async def _live(request: Request) -> Response:
 def _growing(request: Request) -> object:
     """How much a turn under way has said: its page grows without any fact."""
     params = request.path_params
-    if "turn" not in params or not str(params["turn"]).isdigit():
+    turn = number_in(str(params.get("turn", "")), 0)
+    if not turn:
         return None
     sites: Sites = request.app.state.sites
     try:
         site, task = sites.find(params["repo"], params["task"])
     except KeyError:
         return None
-    return tuple(path.stat().st_size for path in kept_files(site, task, int(params["turn"])).values())
+    return tuple(path.stat().st_size for path in kept_files(site, task, turn).values())

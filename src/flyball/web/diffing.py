@@ -20,7 +20,7 @@ from flyball.projections.pages.diffs import FileDiff, files_of, find_line, their
 from flyball.projections.pages.guidance import Comment, guidance, sent_comments
 from flyball.projections.pages.summary import Known, Summary, summarize
 from flyball.projections.wording import plain
-from flyball.web.frame import crumbs_of, frame, page, read_task, redirect, refusal, sites_of
+from flyball.web.frame import crumbs_of, frame, number_in, page, read_task, redirect, refusal, sites_of
 from flyball.web.hiding import hide_secrets_of
 from flyball.web.starting import run_detached
 from flyball.wiring.site import Site
@@ -116,9 +116,8 @@ def _change(request: Request, site: Site, found: Known) -> tuple[Change, str]:
 def _turn(turn: str, iteration: str, found: Known) -> int | None:
     """The turn that is named, or the one an iteration judged."""
     marks = found.history.timeline.marks
-    if iteration.isascii() and iteration.isdigit() and 0 < int(iteration) <= len(marks):
-        return marks[int(iteration) - 1].turn
-    return int(turn) if turn.isascii() and turn.isdigit() and len(turn) < 9 else None
+    judged = number_in(iteration, 0)
+    return marks[judged - 1].turn if 0 < judged <= len(marks) else number_in(turn, 0) or None
 
 
 def _choices(found: Known, older: str) -> tuple[CheckpointRecord, ...]:
@@ -160,9 +159,8 @@ def _remarks(found: Known) -> dict[tuple[str, int], list[Remark]]:
 def _commenting(request: Request, files: list[FileDiff]) -> tuple[str, int] | None:
     """The line a browser without scripts comments on: `?comment=FILE:LINE`."""
     file, _, line = request.query_params.get("comment", "").partition(":")
-    if not (file.isascii() and file.isdigit() and line.isascii() and line.isdigit()) or not 0 < int(file) <= len(files):
-        return None
-    return files[int(file) - 1].path, int(line)
+    number, place = number_in(file, 0), number_in(line, 0)
+    return (files[number - 1].path, place) if 0 < number <= len(files) and place else None
 
 
 def _here(request: Request, names: Sequence[str]) -> str:
@@ -207,7 +205,7 @@ def _comments_in_form(form: list[tuple[str, str]]) -> list[Comment]:
     columns = {name: [value for key, value in form if key == name] for name in names}
     rows = zip(*(columns[name] for name in names), strict=False)
     return [
-        Comment(path, int(line), text)
+        Comment(path, number_in(line, 0), text)
         for path, line, text in rows
-        if text.strip() and line.isascii() and line.isdigit() and len(line) < 9
+        if text.strip() and number_in(line, -1) >= 0
     ]

@@ -341,7 +341,7 @@ def test_the_folder_is_found_from_below_and_by_root(flyball, work, monkeypatch, 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--root", "nowhere"), "There is no folder nowhere; expected a backlog in .work/agent/issues/."),
+        (("--root", "nowhere"), "There is no folder nowhere; expected the folder nowhere/.work/agent/issues."),
         (("--validation", "missing.md"), "missing.md cannot be read"),
         (
             ("--validation", "unfilled.md"),

@@ -174,6 +174,18 @@ def test_the_transcript_of_a_turn_is_scrubbed_and_its_last_attempt(told, site, f
     assert "no transcript of turn 5" in missing.err
 
 
+def test_a_link_in_the_place_of_a_transcript_is_not_followed(told, site, flyball, tmp_path):
+    told(short_tdd_run())
+    (tmp_path / "private").write_text("what only the user may read")
+    folder = site.home.turns(TASK) / "0002-1"
+    folder.mkdir(parents=True)
+    (folder / "stdout").write_text("hello")
+    (folder / "report.json").symlink_to(tmp_path / "private")
+    shown = flyball("logs", "7", "--turn", "2").out
+    assert "hello" in shown
+    assert "what only the user may read" not in shown
+
+
 @pytest.mark.req("C47")
 def test_the_transcript_of_a_turn_under_way_shows_no_known_secret(told, site, flyball, monkeypatch):
     told(short_tdd_run())

@@ -171,10 +171,9 @@ def _file_ends(site: Site, task: TaskId, turn: int) -> dict[str, dict[str, str]]
 
 
 def _files(site: Site, task: TaskId, turn: int) -> dict[str, Path]:
-    from flyball.wiring.tasks.transcripts import last_attempt
+    from flyball.wiring.tasks.transcripts import kept_files, last_attempt
 
-    paths = last_attempt(site, task, turn)
-    if not paths:
+    if not last_attempt(site, task, turn):
         had = plural(site.state(task).turns, "turn")
         raise Refusal(f"{task} has no transcript of turn {turn}; it has had {had}. See: flyball logs {task}")
-    return {name: path for name, path in paths.items() if path.is_file() and path.stat().st_size}
+    return {name: path for name, path in kept_files(site, task, turn).items() if path.stat().st_size}

@@ -130,6 +130,7 @@ def _json(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]
     was = was if isinstance(was, dict) else {}
     scripts = [s for s in {**was, **now} if _is_test_script(s, commands) and was.get(s) != now.get(s)]
     names = _names_of_support(old, new)
+    imports = new.get("imports")
     for key in keys:
         _put(new, key, old.get(key))
     for script in scripts:
@@ -137,7 +138,10 @@ def _json(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]
     if scripts:
         new["scripts"] = now
     if names:
-        new["imports"] = {**(new.get("imports") or {}), **{name: old["imports"][name] for name in names}}
+        new["imports"] = {
+            **(imports if isinstance(imports, dict) else {}),
+            **{name: old["imports"][name] for name in names},
+        }
     changed = (*keys, *(f"scripts.{s}" for s in scripts), *(f"imports.{n}" for n in names))
     return json.dumps(new, indent=2) + "\n", changed
 

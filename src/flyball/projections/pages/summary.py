@@ -250,7 +250,7 @@ def _result(known: Known, shown: Status) -> str:
         counted.append(f"{sum(c.status == 'pass' for c in checks)} of {plural(len(checks), 'check')}")
     if known.state.false_claims:
         counted.append(f"{plural(known.state.false_claims, 'false claim')} refused")
-    return "; ".join([*weak, "; ".join(counted)])
+    return "; ".join([*weak, *counted])
 
 
 def _line(known: Known, shown: Status) -> str:

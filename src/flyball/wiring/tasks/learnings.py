@@ -125,7 +125,8 @@ def pages(root: Path) -> Iterator[tuple[str, str, LearningRecorded]]:
     """The learnings that stand in a tree, each with its name and its path; no link is followed."""
     for path in sorted((root / LOOP).glob("*/learnings/*.md"))[:MOST_PAGES]:
         task = path.parent.parent.name
-        text = regular_text(path, LONGEST_PAGE) if parse_task_id(task) is not None else None
+        linked = any(folder.is_symlink() for folder in path.parents[:3])
+        text = regular_text(path, LONGEST_PAGE) if parse_task_id(task) is not None and not linked else None
         fact = read_page(text) if text is not None else None
         if fact is not None:
             yield name(task, fact.number), str(path.relative_to(root)), fact

@@ -11,7 +11,6 @@ from flyball.config.home import environment
 from flyball.core.loop.commit_messages import message as commit_message
 from flyball.core.memory.recording import anti_pattern
 from flyball.core.model import events as ev
-from flyball.core.model.batch_events import BatchesUndone
 from flyball.core.model.effects import Restore, Save
 from flyball.core.model.outcomes import Interrupted, Outcome, Restored, Saved
 from flyball.core.model.state import State
@@ -67,10 +66,8 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         found = checkpoints(site, task)
         stage = workflow_of(hand.state.task).rolled_back_to or stage_after(site.journal.read(task), target)
         base = _accepted_before(found, target)
-        since = found[found.index(base) + 1 :]
-        labels = frozenset(kept.label for kept in since if kept.on_branch)
+        labels = frozenset(kept.label for kept in found[found.index(base) + 1 :] if kept.on_branch)
         _accept_again(hand, base, target, stage, *workflow_of(hand.state.task).undo(hand.state, labels, base.label))
-        hand.append(*_undone_batches(hand.state, since, base))
         _write_reopened(site, hand)
         unmarked = _take_marks_back(site, hand)
         if target.label == START or _before_tests(hand.state, stage):
@@ -213,15 +210,6 @@ def _lesson(state: State) -> str:
     return f"The work of {state.main.stage} was given up at: {judged.verdict.evidence}" + (
         f" Missing: {missing}" if missing else ""
     )
-
-
-def _undone_batches(state: State, since: list[CheckpointRecord], base: CheckpointRecord) -> tuple[ev.Fact, ...]:
-    """What is to be done again: the items of every batch that was accepted after the checkpoint the branch goes back to."""
-    labels = {kept.label for kept in since if kept.accepted}
-    gone = [each for each in state.batches.accepted if each.label in labels]
-    items = tuple(item for each in gone for item in each.items)
-    undone = BatchesUndone(tuple(each.label for each in gone), items, base.label, "a person asked")
-    return (*(ev.ItemChanged(item, "not-started") for item in items), undone) if gone else ()
 
 
 def _take_marks_back(site: Site, hand: ManualSession) -> str:

@@ -102,6 +102,7 @@ WORKFLOW = Workflow(
     brief=brief,
     reopened=finishing.reopen,
     rolled_back_to="EXECUTE",
+    undo=settling.undo,
     record=EMPTY,
     folds=FOLDS,
     begun=BEGUN,
