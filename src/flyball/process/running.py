@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from flyball import warden
 from flyball.process.errors import why_missing
 from flyball.process.output import OnOutput, open_sink
-from flyball.process.stop import asked
+from flyball.process.stop import stop_words
 from flyball.process.warden_channel import start_warden
 from flyball.process.watch import Exit, RunLimits, RunWatch
 
@@ -49,7 +49,7 @@ def run(
     """
     begun = time.monotonic()
     if stop is not None and stop.is_set():
-        return Exit(None, None, "stop", 0.0, detail="not started: " + asked(stop))
+        return Exit(None, None, "stop", 0.0, detail="not started: " + stop_words(stop))
     payload = _payload(argv, cwd, env, (grace, linger), (pass_fds, hold_fds))
     with ExitStack() as cleanup:
         sinks = [
