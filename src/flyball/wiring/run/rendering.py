@@ -34,7 +34,7 @@ class Rendering:
     """A listener of the loop, beside its dossier; what it writes can always be rendered again."""
 
     def __init__(self, site: Site, task: TaskId, tree: Path) -> None:
-        memory = site.home.rendered(task)
+        memory = site.home.rendered_record(task)
         roots = dict.fromkeys((site.repository.root, tree))
         self._site = site
         self._task = task
