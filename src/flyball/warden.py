@@ -96,9 +96,9 @@ class Job:
     """What to run, as the controller sent it: fields separated by NUL, which no argument or variable can hold."""
 
     def __init__(self, payload: bytes) -> None:
-        grace, linger, passed, held, cwd, count, *rest = payload.split(b"\0")
+        grace, linger, held, cwd, count, *rest = payload.split(b"\0")
         self.grace, self.linger, self.cwd = float(grace), float(linger), cwd
-        self.passed, self.held = [[int(fd) for fd in field.split()] for field in (passed, held)]
+        self.held = [int(fd) for fd in held.split()]
         self.argv = rest[: int(count)]
         self.env = dict(pair.split(b"=", 1) for pair in rest[int(count) :])
 
@@ -116,8 +116,6 @@ def start(job: Job) -> tuple[int, bytes]:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(nowhere, fd)
-    for fd in job.passed:
-        os.close(fd)
     return pid, reason
 
 
