@@ -275,7 +275,7 @@ def _still_consented(effect: Measure, space: Workspace) -> dict[str, Commit]:
 def _with_loop_files(space: Workspace, effect: Save, at: datetime) -> str:
     """The accepted tree with what flyball wrote into `.loop/`: nothing else in the workspace was measured."""
     now = space.snapshot(f"{effect.label}-tree", effect.message, at)
-    changed = [path for _, path in space.changed(effect.parent, Commit(now.commit))]
+    changed = [path for _, path in space.changed_files(effect.parent, Commit(now.commit))]
     own = [path for path in changed if path.startswith(f"{LOOP}/")]
     if len(own) == len(changed):
         return now.tree

@@ -21,23 +21,22 @@ class Slots:
         self._folder = folder
         self._lock = threading.Lock()
 
-    def bound(self) -> dict[str, str]:
+    def assignments(self) -> dict[str, str]:
         """The workspace of each open lane."""
         return {os.fsdecode(file.read_bytes()): file.parent.name for file in sorted(self._folder.glob("*/lane"))}
 
     def of(self, lane: str) -> str:
-        return self.bound().get(lane, UNOPENED)
+        return self.assignments().get(lane, UNOPENED)
 
-    def take(self, lane: str) -> str:
-        """The lane's own workspace: the one it has, else a free one, else a new one."""
+    def take(self, lane: str) -> None:
+        """Give the lane a workspace of its own: the one it has, else a free one, else a new one."""
         with self._lock:
-            bound = self.bound()
+            bound = self.assignments()
             if lane not in bound:
                 numbers = (str(n) for n in range(1, len(bound) + 2))
-                bound[lane] = next(number for number in numbers if number not in bound.values())
-                (self._folder / bound[lane]).mkdir(parents=True, exist_ok=True)
-                write_file(self._folder / bound[lane] / "lane", os.fsencode(lane))
-            return bound[lane]
+                slot = self._folder / next(number for number in numbers if number not in bound.values())
+                slot.mkdir(parents=True, exist_ok=True)
+                write_file(slot / "lane", os.fsencode(lane))
 
     def leave(self, lane: str) -> None:
         """Let others have it."""

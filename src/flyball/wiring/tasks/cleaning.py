@@ -115,7 +115,7 @@ def _tidied(site: Site, state: State) -> Tidied:
 def _kept(hand: ManualSession) -> str:
     """Save what somebody left in the checkout without a checkpoint: its label, or nothing where all was saved."""
     space, state = hand.workspace, hand.state
-    if space.in_place or not space.is_made or state.prepared is None or not space.unsaved():
+    if space.in_place or not space.is_made or state.prepared is None or not space.unsaved_files():
         return ""
     label = f"cleaned-{state.seq}"
     save = Save(EffectId(f"save/{label}"), label=label, message=f"{label}: {state.task.id}", parent=state.main.head)

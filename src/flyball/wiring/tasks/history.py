@@ -38,7 +38,8 @@ from flyball.wiring.run.manual_session import ManualSession, manual_session
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.surroundings import look_around
 from flyball.wiring.tasks.undone_batches import take_marks_back, undone_batches
-from flyball.workspace.workspace import KEPT, GitWorkspace
+from flyball.workspace.saved_task import KEPT
+from flyball.workspace.workspace import GitWorkspace
 
 _STEPS_BACK = re.compile(r"[0-9]{1,3}")
 _NEGATIVE = re.compile(r"-[0-9]+")
@@ -158,7 +159,7 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
             # No accepted work of this round is left, so its tests are no longer what is protected: the head's are.
             hand.append(Moved(stage, stage, f"rolled back to {target.label} by a person", accepts_tests=True))
         _restore(hand, target, undone)
-        files = len(hand.workspace.changed(Commit(target.commit), undone.commit))
+        files = len(hand.workspace.changed_files(Commit(target.commit), undone.commit))
         hand.append(TaskStopped("paused", f"rolled back to {target.label} by a person"))
         following = next_command(hand.state)
         return RolledBack(

@@ -43,7 +43,7 @@ def _require_done(state: State) -> None:
 
 
 def _require_unchanged(workspace: GitWorkspace) -> None:
-    changed = workspace.unsaved() if workspace.in_place else ()
+    changed = workspace.unsaved_files() if workspace.in_place else ()
     if changed:
         raise ChangedInPlace(
             f"{workspace.task} was worked in place, and this tree has changed since: {listed(changed, 5)}. Commit or keep that elsewhere"

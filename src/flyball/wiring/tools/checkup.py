@@ -147,7 +147,7 @@ def _repository(site: Site) -> MachineCheck:
     repository = site.repository
     if repository.damage:
         return MachineCheck("repository", "fail", f"{repository.root} is damaged: {repository.damage}", "git fsck")
-    if repository.unborn:
+    if repository.head is None:
         return MachineCheck(
             "repository",
             "fail",
