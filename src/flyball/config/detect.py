@@ -64,10 +64,10 @@ def detect(
     """
     found = stacks(frozenset(files), read, installed)
     there = [name for name in CLI_TYPES if installed(name)]
-    lint = _one_after_the_other("lint", [(f.lint, f.lint_reason) for f in found if f.lint])
+    lint = _combined_setting("lint", [(f.lint, f.lint_reason) for f in found if f.lint])
     return Proposal(
         stack=tuple(f.stack for f in found),
-        setup=_one_after_the_other("setup", [(f.setup, f.setup_reason) for f in found if f.setup]),
+        setup=_combined_setting("setup", [(f.setup, f.setup_reason) for f in found if f.setup]),
         lint=lint,
         gates=tuple(_gates(found)),
         environment=tuple(dict.fromkeys(name for f in found for name in f.environment)),
@@ -102,7 +102,7 @@ def _choose_agent(there: Sequence[str], logged_in: Callable[[str], bool | None])
     return None if best is None else SettingLine("agent", best, f"installed here, {LOGINS[known[best]]}")
 
 
-def _one_after_the_other(key: str, commands: Sequence[tuple[str, str]]) -> SettingLine | None:
+def _combined_setting(key: str, commands: Sequence[tuple[str, str]]) -> SettingLine | None:
     """A setting that runs the commands of several stacks, each given with its reason."""
     reasons = "; ".join(dict.fromkeys(reason for _, reason in commands))
     return SettingLine(key, " && ".join(command for command, _ in commands), reasons) if commands else None

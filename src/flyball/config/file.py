@@ -247,7 +247,7 @@ class _Conversion:
 
     def struct(self, value: object, kind: type[S], path: tuple[str, ...], also: Iterable[str] = ()) -> S:
         try:
-            return msgspec.convert(value, kind, dec_hook=schema.custom)
+            return msgspec.convert(value, kind, dec_hook=schema.convert_duration)
         except msgspec.ValidationError as error:
             match = _WHERE.fullmatch(str(error))
             problem, place = (match[1], match[2]) if match else (str(error), "")

@@ -153,7 +153,7 @@ def _flag(flags: RunFlags, name: str, kind: type[msgspec.Struct]) -> Any:
     if value is None:
         return None
     try:
-        return getattr(msgspec.convert({name: value}, kind, dec_hook=schema.custom), name)
+        return getattr(msgspec.convert({name: value}, kind, dec_hook=schema.convert_duration), name)
     except msgspec.ValidationError as error:
         wanted = expectation(kind, name)
         raise FlagInvalid(

@@ -113,7 +113,7 @@ def words_taken(events: Sequence[Event], taking: Sequence[int]) -> dict[int, int
     return spoken
 
 
-def stale(task: TaskId, epoch: int, current: int) -> str:
+def stale_message(task: TaskId, epoch: int, current: int) -> str:
     """What a process is told whose lease another has taken over."""
     return (
         f"Task {task} was taken over by another process (epoch {current}; this one has {epoch}). "

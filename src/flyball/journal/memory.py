@@ -56,7 +56,7 @@ class MemoryJournal:
             rows = self._rows_of(task)
             lease = self._leases.get(task_scope(task))
             if lease is not None and lease.epoch != epoch:
-                raise LeaseLost(codec.stale(task, epoch, lease.epoch))
+                raise LeaseLost(codec.stale_message(task, epoch, lease.epoch))
             entries, events = codec.encode(task, facts, after=len(rows), epoch=epoch, at=at)
             words = codec.words_taken(events, taking)
             for word in words:

@@ -1,8 +1,13 @@
-"""An isolated checkout for one task, with a git dir an agent may use and flyball never reads."""
+"""The workspaces of a task: which lane uses which, and an isolated checkout in each, with a git dir an agent may use and flyball never reads.
+
+Making a workspace costs as much as checking out the whole tree, and its environment more, so a lane that is closed leaves its workspace to
+the next one. Who has which is a file in it, so it is known after a kill.
+"""
 
 import hashlib
 import os
 import shutil
+import threading
 from collections.abc import Collection
 from pathlib import Path
 
@@ -14,6 +19,9 @@ from flyball.workspace.mounts import Mount
 from flyball.workspace.repository import GITLINK, Repository, bare_git_dir
 from flyball.workspace.trees import entries, read_file
 from flyball.workspace.vault import Vault
+
+UNOPENED = "none"
+"""The folder of a lane that has no workspace now; it never exists."""
 
 
 class Checkout:
@@ -56,6 +64,36 @@ class Checkout:
     def commit_copied(self, copy: str) -> Path:
         """Which commit a disposable copy was made of."""
         return self.copies / f"{copy}.commit"
+
+
+class Slots:
+    """The workspaces below one folder; one controller uses them, from several threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+
+    def assignments(self) -> dict[str, str]:
+        """The workspace of each open lane."""
+        return {os.fsdecode(file.read_bytes()): file.parent.name for file in sorted(self._folder.glob("*/lane"))}
+
+    def of(self, lane: str) -> str:
+        return self.assignments().get(lane, UNOPENED)
+
+    def take(self, lane: str) -> None:
+        """Give the lane a workspace of its own: the one it has, else a free one, else a new one."""
+        with self._lock:
+            bound = self.assignments()
+            if lane not in bound:
+                numbers = (str(n) for n in range(1, len(bound) + 2))
+                slot = self._folder / next(number for number in numbers if number not in bound.values())
+                slot.mkdir(parents=True, exist_ok=True)
+                write_file(slot / "lane", os.fsencode(lane))
+
+    def leave(self, lane: str) -> None:
+        """Let others have it."""
+        with self._lock:
+            remove(self._folder / self.of(lane) / "lane")
 
 
 def remove_scratch(checkout: Checkout) -> None:

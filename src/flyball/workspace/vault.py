@@ -56,14 +56,10 @@ class Vault(msgspec.Struct, frozen=True):
         """The vault in `home`, made if there is none; reading falls through to the user's object store."""
         name = "vault.git" if repository.object_format == "sha1" else f"vault-{repository.object_format}.git"
         folder = home / name
-        if not (folder / "info" / "attributes").exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            bare_git_dir(folder, repository.object_format)
-            write_file(folder / "info" / "attributes", _ATTRIBUTES)
-        cloned = folder / _CLONED
-        if not (cloned / "info" / "attributes").exists():
-            bare_git_dir(cloned, repository.object_format)
-            write_file(cloned / "info" / "attributes", _AS_CLONED)
+        for git_dir, attributes in ((folder, _ATTRIBUTES), (folder / _CLONED, _AS_CLONED)):
+            if not (git_dir / "info" / "attributes").exists():
+                bare_git_dir(git_dir, repository.object_format)
+                write_file(git_dir / "info" / "attributes", attributes)
         alternates = folder / "objects" / "info" / "alternates"
         known = alternates.read_bytes() if alternates.exists() else b""
         line = quote_path(repository.objects).encode() + b"\n"

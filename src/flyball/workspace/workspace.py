@@ -12,7 +12,7 @@ from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, TaskId
 from flyball.core.text.scrubbing import storable
 from flyball.workspace import checkout as checkouts, trees
-from flyball.workspace.checkout import Checkout
+from flyball.workspace.checkout import Checkout, Slots
 from flyball.workspace.checkpoint import (
     CommitAuthor,
     Snapshot,
@@ -32,7 +32,6 @@ from flyball.workspace.mounts import Mount
 from flyball.workspace.overlooked import LeftOut
 from flyball.workspace.repository import Repository
 from flyball.workspace.saved_task import SavedTask
-from flyball.workspace.slots import Slots
 
 _MOST_NAMED = 200
 

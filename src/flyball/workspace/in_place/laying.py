@@ -122,7 +122,7 @@ class Laying:
             place.mkdir(exist_ok=True)
             return
         if entry.mode != LINK:
-            self._modes.dress(fresh, place, path, entry.mode)
+            self._modes.apply(fresh, place, path, entry.mode)
         if exchange(str(fresh), str(place)):
             self._came_out.append((fresh, path, known))
 

@@ -36,7 +36,7 @@ class Modes(msgspec.Struct, frozen=True):
     def write(self, file: Path) -> None:
         write_file(file, join_records([f"{mode:o} {path}" for path, mode in self.known.items()]))
 
-    def dress(self, fresh: Path, place: Path, path: str, git_mode: str) -> None:
+    def apply(self, fresh: Path, place: Path, path: str, git_mode: str) -> None:
         """Give a new file the mode, owner and attributes of the one whose place it takes; to run it is for git to say."""
         old: os.stat_result | None = None
         new = fresh.lstat()
