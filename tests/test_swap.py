@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from flyball import swap
-from flyball.swap import placed, replaced, settle, swap_in
+from flyball.swap import exchange, put_if_free, settle, swap_in
 
 
 @pytest.fixture(params=["exchanged", "renamed"])
@@ -58,7 +58,7 @@ def test_a_file_that_is_not_there_is_an_error_and_the_old_one_stays(folder: Path
 @pytest.mark.req("C46")
 def test_what_was_replaced_can_be_looked_at(folder: Path) -> None:
     (folder / "name").write_text("somebody's")
-    assert replaced(str(folder / "fresh"), str(folder / "name"))
+    assert exchange(str(folder / "fresh"), str(folder / "name"))
     assert (folder / "name").read_text() == "new"
     assert (folder / "fresh").read_text() == "somebody's"
     assert sorted(path.name for path in folder.iterdir()) == ["fresh", "name"]
@@ -66,27 +66,27 @@ def test_what_was_replaced_can_be_looked_at(folder: Path) -> None:
 
 @pytest.mark.req("C46")
 def test_nothing_comes_out_of_a_free_place(folder: Path) -> None:
-    assert not replaced(str(folder / "fresh"), str(folder / "name"))
+    assert not exchange(str(folder / "fresh"), str(folder / "name"))
     assert [path.name for path in folder.iterdir()] == ["name"]
 
 
 @pytest.mark.req("C46")
 def test_a_place_that_is_taken_stays_so(folder: Path) -> None:
     (folder / "name").write_text("somebody's")
-    assert not placed(str(folder / "fresh"), str(folder / "name"))
+    assert not put_if_free(str(folder / "fresh"), str(folder / "name"))
     assert (folder / "name").read_text() == "somebody's"
     (folder / "name").unlink()
-    assert placed(str(folder / "fresh"), str(folder / "name"))
+    assert put_if_free(str(folder / "fresh"), str(folder / "name"))
     assert [path.name for path in folder.iterdir()] == ["name"]
 
 
 @pytest.mark.req("C46")
 def test_links_and_folders_come_out_as_they_are(folder: Path) -> None:
     (folder / "name").symlink_to("nowhere")
-    assert replaced(str(folder / "fresh"), str(folder / "name"))
+    assert exchange(str(folder / "fresh"), str(folder / "name"))
     assert os.readlink(folder / "fresh") == "nowhere"
     (folder / "inner").mkdir()
-    assert replaced(str(folder / "name"), str(folder / "inner"))
+    assert exchange(str(folder / "name"), str(folder / "inner"))
     assert (folder / "name").is_dir()
     assert (folder / "inner").read_text() == "new"
 
@@ -121,7 +121,7 @@ def test_of_a_thousand_saves_beside_a_writer_none_is_lost(tmp_path: Path) -> Non
             draft = folder / "draft"
             draft.write_text(text)
             # An editor that has read our text replaces it knowingly: whatever else it finds there is its own.
-            while replaced(str(draft), str(name)) and (out := draft.read_text()) != "ours":
+            while exchange(str(draft), str(name)) and (out := draft.read_text()) != "ours":
                 seen.append(out)
                 break
 
@@ -129,7 +129,7 @@ def test_of_a_thousand_saves_beside_a_writer_none_is_lost(tmp_path: Path) -> Non
         running = pool.submit(editor)
         while not running.done():
             (folder / "ours").write_text("ours")
-            if replaced(str(folder / "ours"), str(name)) and (out := (folder / "ours").read_text()) != "ours":
+            if exchange(str(folder / "ours"), str(name)) and (out := (folder / "ours").read_text()) != "ours":
                 seen.append(out)
         running.result()
     last = name.read_text()

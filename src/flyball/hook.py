@@ -146,7 +146,7 @@ def _of_backlog(home: str, folder: str) -> HookVerdict | None:
             return None
         root = above
     path = os.path.join(home, "hooks", f"backlog-{key_of(root)}")
-    seen = _seen(root)
+    seen = _fingerprint(root)
     try:
         with open(path, encoding="utf-8") as file:
             known = json.load(file)
@@ -154,12 +154,12 @@ def _of_backlog(home: str, folder: str) -> HookVerdict | None:
             return HookVerdict(*known["verdict"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # it is read anew
-    verdict = _evaluated(root)
+    verdict = _evaluate(root)
     keep(path, json.dumps({"seen": seen, "verdict": list(verdict)}).encode())
     return verdict
 
 
-def _evaluated(root: str) -> HookVerdict:
+def _evaluate(root: str) -> HookVerdict:
     # msgspec uses it where it is installed and does as well without; its import alone is half a bare start.
     sys.modules.setdefault("typing_extensions", None)  # type: ignore[arg-type]
     from flyball.documents.work_folder import WorkFolder
@@ -177,7 +177,7 @@ def _evaluated(root: str) -> HookVerdict:
     return HookVerdict(said.decision, f"{said.reason.rstrip('.')}.{following}", "flyball evaluate --dry-run")
 
 
-def _seen(root: str) -> str:
+def _fingerprint(root: str) -> str:
     """What tells a backlog from the same one later: all its files, also in folders, and its settings."""
     from flyball import __version__
 

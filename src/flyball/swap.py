@@ -27,31 +27,31 @@ _PAUSE = 0.025
 
 def swap_in(fresh: str, name: str, *, folder: int | None = None) -> None:
     """Put the file `fresh` at `name`, both in the open `folder` or by their whole paths; what was there is gone."""
-    if _renamed(fresh, name, folder, _EXCHANGE) == 0:
+    if _rename(fresh, name, folder, _EXCHANGE) == 0:
         os.unlink(fresh, dir_fd=folder)
     else:
         os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
-def replaced(fresh: str, name: str, *, folder: int | None = None) -> bool:
+def exchange(fresh: str, name: str, *, folder: int | None = None) -> bool:
     """Put `fresh` at `name`; says whether something was there, which is at `fresh` then, whatever it is."""
     while True:
-        trouble = _renamed(fresh, name, folder, _EXCHANGE)
+        trouble = _rename(fresh, name, folder, _EXCHANGE)
         if trouble == 0:
             return True
         if trouble in _UNABLE:
-            return _replaced_in_steps(fresh, name, folder)
+            return _exchange_in_steps(fresh, name, folder)
         if trouble != errno.ENOENT:
             raise OSError(trouble, os.strerror(trouble), name)
-        if placed(fresh, name, folder=folder):
+        if put_if_free(fresh, name, folder=folder):
             return False
 
 
-def placed(fresh: str, name: str, *, folder: int | None = None) -> bool:
+def put_if_free(fresh: str, name: str, *, folder: int | None = None) -> bool:
     """Put `fresh` at `name` if nothing is there; says whether that was so."""
-    trouble = _renamed(fresh, name, folder, _NO_REPLACE)
+    trouble = _rename(fresh, name, folder, _NO_REPLACE)
     if trouble in _UNABLE:
-        return _linked(fresh, name, folder)
+        return _link(fresh, name, folder)
     if trouble not in (0, errno.EEXIST):
         raise OSError(trouble, os.strerror(trouble), name)
     return trouble == 0
@@ -81,14 +81,14 @@ def settle(descriptor: int) -> None:
                 return
 
 
-def _replaced_in_steps(fresh: str, name: str, folder: int | None) -> bool:
+def _exchange_in_steps(fresh: str, name: str, folder: int | None) -> bool:
     """Where names cannot be exchanged, the old file goes away first; the place is free for an instant.
 
     Of saves that follow each other within that instant the last comes out, as the one its writer meant to stand.
     """
     out = f"{fresh}.out"
     found = False
-    while not _linked(fresh, name, folder):
+    while not _link(fresh, name, folder):
         with suppress(FileNotFoundError):
             os.rename(name, out, src_dir_fd=folder, dst_dir_fd=folder)
             found = True
@@ -97,7 +97,7 @@ def _replaced_in_steps(fresh: str, name: str, folder: int | None) -> bool:
     return found
 
 
-def _linked(fresh: str, name: str, folder: int | None) -> bool:
+def _link(fresh: str, name: str, folder: int | None) -> bool:
     try:
         os.link(fresh, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
@@ -106,7 +106,7 @@ def _linked(fresh: str, name: str, folder: int | None) -> bool:
     return True
 
 
-def _renamed(one: str, other: str, folder: int | None, flags: int) -> int:
+def _rename(one: str, other: str, folder: int | None, flags: int) -> int:
     """Rename in a way Python has no words for; the number of what went wrong, 0 for nothing."""
     rename = _renameat2()
     if rename is None:

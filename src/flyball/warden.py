@@ -15,6 +15,10 @@ import select
 import sys
 import time
 
+TYPE_CHECKING = False  # as typing has it, whose import takes longer than all the rest
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 LINUX = sys.platform == "linux"
@@ -45,26 +49,25 @@ class Process:
 
 
 def read(path: str) -> bytes:
-    fd = os.open(path, os.O_RDONLY)
+    """What the kernel says of a process; nothing where it is gone, or the kernel keeps no such list."""
     try:
-        return os.read(fd, 65536)
-    finally:
-        os.close(fd)
+        fd = os.open(path, os.O_RDONLY)
+        try:
+            return os.read(fd, 65536)
+        finally:
+            os.close(fd)
+    except OSError:
+        return b""
 
 
 def processes() -> list[Process]:
     """Every process there is; none where there is no /proc."""
-    found = []
     try:
         pids = [int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit()]
     except OSError:
         return []
-    for pid in pids:
-        try:
-            found.append(Process(pid, read(f"/proc/{pid}/stat")))
-        except OSError:
-            continue
-    return found
+    stats = ((pid, read(f"/proc/{pid}/stat")) for pid in pids)
+    return [Process(pid, stat) for pid, stat in stats if stat]
 
 
 def descendants(roots: set[int], table: list[Process]) -> list[Process]:
@@ -80,47 +83,22 @@ def descendants(roots: set[int], table: list[Process]) -> list[Process]:
     return found
 
 
-def read_children(path: str) -> list[int]:
-    """The processes that a task started or adopted; none where the kernel keeps no such list or the task is gone."""
+def attempt(call: Callable[..., object], *args: int) -> OSError | None:
+    """Do something to processes, if they are there and ours; gives back why not."""
     try:
-        return [int(pid) for pid in read(path).split()]
-    except OSError:
-        return []
-
-
-def kill(pid: int) -> None:
-    """Kill one process, if it is there and ours."""
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except OSError:
-        return
-
-
-def signal_groups(groups: set[int], number: int) -> None:
-    """Signal whole process groups: the kernel does it in one stroke, no member can fork its way out meanwhile."""
-    for group in groups - {0, 1, os.getpgrp()}:
-        try:
-            os.killpg(group, number)
-        except OSError:
-            continue
-
-
-def outrank(groups: set[int]) -> None:
-    """Give process groups the weakest claim on the processor; children inherit it, so who forks to get away falls behind."""
-    for group in groups:
-        try:
-            os.setpriority(os.PRIO_PGRP, group, 19)
-        except OSError:
-            continue
+        call(*args)
+    except OSError as error:
+        return error
+    return None
 
 
 class Job:
     """What to run, as the controller sent it: fields separated by NUL, which no argument or variable can hold."""
 
     def __init__(self, payload: bytes) -> None:
-        grace, linger, passed, held, cwd, count, *rest = payload.split(b"\0")
+        grace, linger, held, cwd, count, *rest = payload.split(b"\0")
         self.grace, self.linger, self.cwd = float(grace), float(linger), cwd
-        self.passed, self.held = [[int(fd) for fd in field.split()] for field in (passed, held)]
+        self.held = [int(fd) for fd in held.split()]
         self.argv = rest[: int(count)]
         self.env = dict(pair.split(b"=", 1) for pair in rest[int(count) :])
 
@@ -138,8 +116,6 @@ def start(job: Job) -> tuple[int, bytes]:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(nowhere, fd)
-    for fd in job.passed:
-        os.close(fd)
     return pid, reason
 
 
@@ -212,12 +188,12 @@ class Warden:
         sent SIGKILL reaps nobody: no pid is reused.
         """
         for _ in range(100):
-            pids = read_children("/proc/thread-self/children")
+            pids = [int(pid) for pid in read("/proc/thread-self/children").split()]
             for pid in pids:
-                kill(pid)
-                below = read_children(f"/proc/{pid}/task/{pid}/children")
+                attempt(os.kill, pid, signal.SIGKILL)
+                below = [int(child) for child in read(f"/proc/{pid}/task/{pid}/children").split()]
                 for each in below:
-                    kill(each)
+                    attempt(os.kill, each, signal.SIGKILL)
                 if self.exited:
                     self.chased.update((pid, *below))
             self.alive = self.reap()
@@ -231,15 +207,16 @@ class Warden:
         # Without /proc (macOS) the program's own group is all that can be found.
         groups = {process.group for process in tree} or {self.pid}
         if self.ended > STORM:
-            outrank(groups)
-        signal_groups(groups, number)
+            # The weakest claim on the processor; children inherit it, so who forks to get away falls behind.
+            for group in groups:
+                attempt(os.setpriority, os.PRIO_PGRP, group, 19)
+        # The kernel signals a whole group in one stroke: no member can fork its way out meanwhile.
+        for group in groups - {0, 1, os.getpgrp()}:
+            attempt(os.killpg, group, number)
 
     def wait(self, seconds: float, *, unless_told: bool = False) -> None:
         deadline = time.monotonic() + seconds
-        while self.alive and not (unless_told and self.told):
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return
+        while self.alive and not (unless_told and self.told) and (left := deadline - time.monotonic()) > 0:
             self.pause(left)
 
     def pause(self, seconds: float | None) -> None:
@@ -260,7 +237,7 @@ class Warden:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
-                return not LINUX and group_exists(self.pid)
+                return not LINUX and not isinstance(attempt(os.killpg, self.pid, 0), ProcessLookupError)
             if pid == 0:
                 return True
             self.ended += 1
@@ -283,16 +260,6 @@ def hear(control: int, size: int) -> bytes:
         return os.read(control, size)
     except OSError:
         return b""
-
-
-def group_exists(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def catch_signals() -> int:

@@ -63,7 +63,7 @@ def test_everything_of_a_task_lies_below_its_folder(root: Path, tmp_path: Path) 
     home = of(root, tmp_path / "home")
     task = TaskId("001-x")
     below = home.folder / "tasks" / "001-x"
-    paths = (home.turns(task), home.gate_tree(task), home.rendered(task))
+    paths = (home.turns(task), home.gate_tree(task), home.rendered_record(task))
     assert all(path.parent == below for path in paths)
     assert {home.journal.parent, home.blobs.parent} == {home.folder}
 

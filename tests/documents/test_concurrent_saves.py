@@ -16,7 +16,7 @@ from flyball.documents.errors import ExportedFilesForeign, WorkFolderUnusable
 from flyball.documents.exported_files import write_exported
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.loop_folder import LoopFolder
-from flyball.swap import replaced
+from flyball.swap import exchange
 
 pytestmark = pytest.mark.req("C46")
 
@@ -42,10 +42,10 @@ def just_before(monkeypatch):
         def late(fresh, name, *, folder=None):
             if left:
                 left.pop()()
-            return replaced(fresh, name, folder=folder)
+            return exchange(fresh, name, folder=folder)
 
         for module in (kept_files, open_folder):
-            monkeypatch.setattr(f"{module.__name__}.replaced", late)
+            monkeypatch.setattr(f"{module.__name__}.exchange", late)
 
     return arrange
 
@@ -120,10 +120,10 @@ def test_of_two_hundred_lines_from_each_of_two_writers_none_is_lost(tmp_path):
                 seen = path.read_text()
                 mine = f"{seen}user {number}\n"
                 draft.write_text(mine)
-                replaced(str(draft), str(path))
+                exchange(str(draft), str(path))
                 if draft.read_text() == seen:
                     break
-                replaced(str(draft), str(path))
+                exchange(str(draft), str(path))
                 if draft.read_text() != mine:
                     draft.rename(tmp_path / f"high-edited-by-user-{number}-{attempt}.md")
 

@@ -16,7 +16,7 @@ from flyball.core.workflows.plan.sources.marking import finishing, undoing
 from flyball.core.workflows.plan.sources.values import ImportedPlan
 from flyball.documents import kept_files
 from flyball.documents.plan_marks import PlanFiles, PlanUnusable
-from flyball.swap import replaced
+from flyball.swap import exchange
 
 pytestmark = pytest.mark.req("O23")
 
@@ -109,9 +109,9 @@ def test_a_save_in_the_instant_of_the_exchange_is_kept_and_the_mark_is_stale(
             left.pop()
             tasks.path.with_name("draft").write_bytes(theirs)
             tasks.path.with_name("draft").replace(tasks.path)
-        return replaced(fresh, name, folder=folder)
+        return exchange(fresh, name, folder=folder)
 
-    monkeypatch.setattr(kept_files, "replaced", late)
+    monkeypatch.setattr(kept_files, "exchange", late)
     assert isinstance(tasks.mark("T002"), Stale)
     assert tasks.path.read_bytes() == theirs
 

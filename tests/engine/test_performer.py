@@ -64,7 +64,7 @@ class MemoryWorkspace:
     def publish(self, commit: str) -> None:
         assert commit in self.commits
 
-    def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]:
+    def changed_files(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]:
         before, after = self.commits[old], self.commits[new]
         return tuple(("M", p) for p in sorted({*before, *after}) if before.get(p) != after.get(p))
 

@@ -1,40 +1,38 @@
 import hashlib
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from flyball.journal.blobs import FileBlobs
 from flyball.journal.errors import BlobCorrupt, BlobMissing, BlobUnwritable
-from flyball.journal.memory import MemoryBlobs
 
 TEXT = b"what the agent said"
 REF = hashlib.sha256(TEXT).hexdigest()
 
 
-@pytest.fixture(params=["file", "memory"])
-def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> FileBlobs | MemoryBlobs:
-    return FileBlobs(tmp_path) if request.param == "file" else MemoryBlobs()
-
-
-def test_a_text_is_named_by_its_hash_and_comes_back_as_it_was(blobs: FileBlobs | MemoryBlobs) -> None:
+def test_a_text_is_named_by_its_hash_and_comes_back_as_it_was(tmp_path: Path) -> None:
+    blobs = FileBlobs(tmp_path)
     for data in (TEXT, b"", b"\0\xff" * 100_000):
         ref = blobs.put(data)
         assert ref == hashlib.sha256(data).hexdigest()
         assert blobs.get(ref) == data
 
 
-def test_a_text_that_is_not_there_is_named(blobs: FileBlobs | MemoryBlobs) -> None:
+def test_a_text_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(BlobMissing, match=REF):
-        blobs.get(REF)
+        FileBlobs(tmp_path).get(REF)
 
 
+@settings(max_examples=25)
 @given(st.binary())
-def test_memory_keeps_any_bytes(data: bytes) -> None:
-    blobs = MemoryBlobs()
-    assert blobs.get(blobs.put(data)) == data
+def test_any_bytes_are_kept(data: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        blobs = FileBlobs(Path(folder))
+        assert blobs.get(blobs.put(data)) == data
 
 
 def test_texts_are_spread_over_folders_by_the_first_letters_of_their_names(tmp_path: Path) -> None:

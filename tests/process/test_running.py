@@ -58,15 +58,6 @@ def test_the_program_inherits_no_descriptor_but_the_three(scene: Scene) -> None:
     assert ended.stdout_tail == b"['0', '1', '2']\n"
 
 
-def test_a_descriptor_passed_on_arrives_under_its_number(scene: Scene) -> None:
-    reader, writer = os.pipe()
-    os.write(writer, b"through the side door")
-    os.close(writer)
-    ended = scene.run(f"print(os.read({reader}, 100))", pass_fds=[reader])
-    os.close(reader)
-    assert ended.stdout_tail == b"b'through the side door'\n"
-
-
 def test_the_program_has_default_signals_whatever_the_controller_blocks_or_ignores(scene: Scene) -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
     before = signal.signal(signal.SIGUSR2, signal.SIG_IGN)

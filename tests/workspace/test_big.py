@@ -46,6 +46,6 @@ def test_fifty_thousand_files_are_worked_near_the_speed_of_git(new_user, open_wo
     (workspace.root / "d1" / "e1" / "f2.txt").write_text("changed\n")
     status = worked(subprocess.run, ["git", "status", "--porcelain"], cwd=user.root)
     assert worked(workspace.snapshot, "one", "m", at) < 10 * status + 2
-    assert workspace.changed(workspace.resolve("warm"), workspace.tip) == (("M", "d1/e1/f2.txt"),)
+    assert workspace.changed_files(workspace.resolve("warm"), workspace.tip) == (("M", "d1/e1/f2.txt"),)
     assert len(workspace.list_files(workspace.tip)) == 50_000
     assert (user.git("status", "--porcelain"), (user.root / ".git" / "index").read_bytes()) == before

@@ -109,7 +109,7 @@ def test_submodules_and_filters_are_noted(user, new_user, home, at):
     assert any(".gitattributes names filters" in note for note in notes)
     (workspace.root / "b.txt").write_text("changed\n")
     saved = workspace.snapshot("one", "m", at)
-    assert workspace.changed(workspace.base, Commit(saved.commit)) == (("M", "b.txt"),)
+    assert workspace.changed_files(workspace.base, Commit(saved.commit)) == (("M", "b.txt"),)
     assert "lib/inner" not in workspace.list_files(Commit(saved.commit))
 
 

@@ -103,7 +103,7 @@ def test_of_the_task_folder_only_plan_learnings_and_report_are_saved(user, open_
     ]
     (workspace.root / folder / "learnings" / "001-a.md").unlink()
     again = workspace.snapshot("two", "m", at)
-    assert ("D", f"{folder}/learnings/001-a.md") in workspace.changed(saved.commit, again.commit)
+    assert ("D", f"{folder}/learnings/001-a.md") in workspace.changed_files(saved.commit, again.commit)
 
 
 def test_foreign_files_of_the_loop_folder_that_are_tracked_stay_as_they_were(user, open_workspace, at):
@@ -131,7 +131,7 @@ def test_files_of_a_repository_inside_the_tree_are_saved(workspace, at):
     subprocess.run(["git", "init", "-q", str(workspace.root / "src")], check=True)
     (workspace.root / "src" / "new.py").write_text("n")
     saved = workspace.snapshot("one", "m", at)
-    assert {path for status, path in workspace.changed(workspace.base, saved.commit) if status == "A"} == {
+    assert {path for status, path in workspace.changed_files(workspace.base, saved.commit) if status == "A"} == {
         "empty/e.txt",
         "full/deep/f.txt",
         "full/inner/i.txt",
@@ -141,7 +141,7 @@ def test_files_of_a_repository_inside_the_tree_are_saved(workspace, at):
     (full / "deep" / "f.txt").write_text("changed")
     (full / "more.txt").write_text("more")
     again = workspace.snapshot("two", "m", at)
-    assert workspace.changed(saved.commit, again.commit) == (("M", "full/deep/f.txt"), ("A", "full/more.txt"))
+    assert workspace.changed_files(saved.commit, again.commit) == (("M", "full/deep/f.txt"), ("A", "full/more.txt"))
 
 
 def test_what_git_cannot_hold_is_noted(workspace, at):
@@ -154,7 +154,7 @@ def test_what_git_cannot_hold_is_noted(workspace, at):
         os.chdir(before)
         saved = workspace.snapshot("one", "m", at)
     assert any(note.startswith("b.txt is neither a file nor a link") for note in saved.notes)
-    assert workspace.changed(workspace.base, saved.commit) == (("D", "b.txt"),)
+    assert workspace.changed_files(workspace.base, saved.commit) == (("D", "b.txt"),)
 
 
 def test_names_git_refuses_are_noted_and_the_rest_is_saved(workspace, at):

@@ -57,7 +57,7 @@ def test_what_an_agent_writes_into_an_overlooked_file_is_measured_and_saved(user
     here = begin()
     user.write("b.txt", "an agent's\n")
     saved = here.snapshot("one", "m", at)
-    assert here.changed(here.base, saved.commit) == (("M", "b.txt"),)
+    assert here.changed_files(here.base, saved.commit) == (("M", "b.txt"),)
     here.restore("base")
     assert (user.root / "b.txt").read_text() == "one\ntwo\n"
 
@@ -76,9 +76,9 @@ def test_the_users_flags_stay_as_they_are(user, begin, at, flag):
 @pytest.mark.parametrize("flag", FLAGS)
 def test_an_overlooked_edit_counts_as_uncommitted(user, flag):
     user.git("update-index", flag, "b.txt")
-    assert Repository.find(user.root).uncommitted() == 0
+    assert not Repository.find(user.root).uncommitted_files()
     user.write("b.txt", "my local settings\n")
-    assert Repository.find(user.root).uncommitted() == 1
+    assert len(Repository.find(user.root).uncommitted_files()) == 1
 
 
 def test_a_deleted_file_that_is_assumed_unchanged_is_a_change(user, begin):
@@ -103,7 +103,7 @@ def test_what_is_written_outside_a_sparse_cone_is_measured_and_saved(user, spars
     user.write("far/away.txt", "an agent's\n")
     user.write("far/new.txt", "new\n")
     saved = here.snapshot("one", "m", at)
-    assert here.changed(here.base, saved.commit) == (("M", "far/away.txt"), ("A", "far/new.txt"))
+    assert here.changed_files(here.base, saved.commit) == (("M", "far/away.txt"), ("A", "far/new.txt"))
 
 
 def test_going_back_leaves_a_sparse_tree_sparse(user, sparse, begin, at):
@@ -129,7 +129,7 @@ def test_what_was_written_outside_the_cone_and_removed_again_is_not_deleted(user
 
 def test_a_file_the_user_put_outside_the_cone_is_saved_and_comes_back(user, sparse, begin, at):
     user.write("far/away.txt", "the user's\n")
-    assert Repository.find(user.root).uncommitted() == 1
+    assert len(Repository.find(user.root).uncommitted_files()) == 1
     here = begin()
     user.write("far/away.txt", "an agent's\n")
     here.snapshot("one", "m", at)
@@ -147,7 +147,7 @@ def test_any_kind_of_sparse_index_is_read(user, begin, at, options):
     assert here.snapshot("one", "m", at).tree == here.tree_of(here.base)
     user.write("far/deep/er.txt", "an agent's\n")
     saved = here.snapshot("two", "m", at)
-    assert here.changed(here.base, saved.commit) == (("M", "far/deep/er.txt"),)
+    assert here.changed_files(here.base, saved.commit) == (("M", "far/deep/er.txt"),)
 
 
 def test_a_split_index_keeps_what_is_sparse_and_shows_what_is_overlooked(user, sparse, begin, at):
@@ -155,7 +155,7 @@ def test_a_split_index_keeps_what_is_sparse_and_shows_what_is_overlooked(user, s
     user.git("update-index", "--split-index")
     user.write("src/a.py", "the user's\n")
     here = begin()
-    assert here.changed(here.base, here.resolve("start")) == (("M", "src/a.py"),)
+    assert here.changed_files(here.base, here.resolve("start")) == (("M", "src/a.py"),)
 
 
 def test_an_index_that_trusts_a_file_monitor_hides_nothing(user, begin):
@@ -465,13 +465,13 @@ def test_a_save_in_the_last_instant_is_kept(user, begin, at, monkeypatch):
     user.write("b.txt", "an agent's\n")
     user.write("new.txt", "an agent's\n")
     here.snapshot("one", "m", at)
-    before_exchange = swap.replaced
+    before_exchange = swap.exchange
 
     def saved_just_before(fresh, name):
         user.write("b.txt", "the user's, just now\n")
         return before_exchange(fresh, name)
 
-    monkeypatch.setattr("flyball.workspace.laying.replaced", saved_just_before)
+    monkeypatch.setattr("flyball.workspace.in_place.laying.exchange", saved_just_before)
     notes = here.restore("base")
     assert (user.root / "b.txt").read_text() == "one\ntwo\n"
     assert here.read_file(here.resolve("kept-1"), "b.txt") == b"the user's, just now\n"
@@ -500,7 +500,7 @@ def test_a_kill_while_files_are_exchanged_loses_nothing(user, begin, open_worksp
     user.write("new.txt", "an agent's\n")
     (user.root / "src" / "a.py").unlink()
     here.snapshot("one", "m", at)
-    before_exchange = swap.replaced
+    before_exchange = swap.exchange
 
     def saved_just_before(fresh, name):
         if name.endswith("b.txt"):
@@ -511,7 +511,7 @@ def test_a_kill_while_files_are_exchanged_loses_nothing(user, begin, open_worksp
         if name == point:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("flyball.workspace.laying.replaced", saved_just_before)
+    monkeypatch.setattr("flyball.workspace.in_place.laying.exchange", saved_just_before)
     monkeypatch.setattr(faults, "point", kill)
     with pytest.raises(KeyboardInterrupt):
         here.restore("base")

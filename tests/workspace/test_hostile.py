@@ -47,12 +47,12 @@ def trap(tmp_path):
 
 def everything_once(workspace, at):
     workspace.prepare()
-    workspace.repository.uncommitted()
+    workspace.repository.uncommitted_files()
     (workspace.root / "b.txt").write_text("changed\n")
     (workspace.root / "c.txt").write_text("new\n")
     saved = workspace.snapshot("one", "checkpoint: one", at)
     workspace.diff(workspace.base, saved.commit)
-    workspace.changed(workspace.base, saved.commit)
+    workspace.changed_files(workspace.base, saved.commit)
     workspace.numstat(workspace.base, saved.commit)
     workspace.read_file(saved.commit, "b.txt")
     workspace.restore("base")

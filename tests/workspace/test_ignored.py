@@ -29,7 +29,7 @@ def test_what_was_ignored_at_the_start_is_neither_saved_nor_removed_once_it_is_n
     user.write(".gitignore", "")
     user.write("src/new.py", "new\n")
     saved = here.snapshot("one", "m", at)
-    assert [path for _, path in here.changed(here.base, saved.commit)] == [".gitignore", "src/new.py"]
+    assert [path for _, path in here.changed_files(here.base, saved.commit)] == [".gitignore", "src/new.py"]
     assert [note.partition(":")[0] for note in told(saved)] == [".env, secret, src/app.log"]
     here.restore("base")
     here.restore("one")
@@ -41,14 +41,16 @@ def test_what_was_ignored_at_the_start_is_neither_saved_nor_removed_once_it_is_n
 def test_what_was_ignored_is_remembered_by_the_next_controller(user, here, open_workspace, at):
     user.write(".gitignore", "")
     again = open_workspace(user, in_place=True)
-    assert [path for _, path in again.changed(again.base, again.snapshot("one", "m", at).commit)] == [".gitignore"]
+    assert [path for _, path in again.changed_files(again.base, again.snapshot("one", "m", at).commit)] == [
+        ".gitignore"
+    ]
 
 
 def test_a_new_file_beside_ignored_ones_is_saved(user, here, at):
     user.write("logs/old.log", "old\n")
     user.write("src/readme.txt", "new\n")
     saved = here.snapshot("one", "m", at)
-    assert here.changed(here.base, saved.commit) == (("A", "src/readme.txt"),)
+    assert here.changed_files(here.base, saved.commit) == (("A", "src/readme.txt"),)
     assert not told(saved)
 
 
@@ -56,7 +58,7 @@ def test_a_folder_whose_files_alone_are_ignored_is_open_to_new_work(user, open_w
     user.write("pkg/cache.log", "old\n")
     here = open_workspace(user, in_place=True)
     user.write("pkg/new.py", "new\n")
-    assert here.changed(here.base, here.snapshot("one", "m", at).commit) == (("A", "pkg/new.py"),)
+    assert here.changed_files(here.base, here.snapshot("one", "m", at).commit) == (("A", "pkg/new.py"),)
 
 
 def test_going_back_does_not_lay_a_tracked_version_over_a_file_the_user_stopped_tracking(user, open_workspace, at):
@@ -93,7 +95,7 @@ def test_ignored_files_of_a_repository_inside_the_tree_stay_out_as_well(user, op
     user.write("inner/.gitignore", "\n")
     user.write("inner/new.txt", "new\n")
     saved = here.snapshot("one", "m", at)
-    assert [path for _, path in here.changed(here.base, saved.commit)] == ["inner/.gitignore", "inner/new.txt"]
+    assert [path for _, path in here.changed_files(here.base, saved.commit)] == ["inner/.gitignore", "inner/new.txt"]
     here.restore("start")
     assert (user.root / "inner/.env").read_text() == "KEY=1\n"
 
@@ -118,7 +120,7 @@ def test_what_set_up_left_ignored_in_an_isolated_tree_is_not_saved_once_it_is_no
     (workspace.root / ".gitignore").write_text("")
     (workspace.root / "made.log").write_text("made by the agent\n")
     saved = workspace.snapshot("one", "m", at)
-    assert [path for _, path in workspace.changed(workspace.base, saved.commit)] == [".gitignore", "made.log"]
+    assert [path for _, path in workspace.changed_files(workspace.base, saved.commit)] == [".gitignore", "made.log"]
     workspace.restore("base")
     assert installed.exists()
 
@@ -130,4 +132,4 @@ def test_paths_are_held_by_what_they_lie_in_and_by_what_they_stand_in_place_of()
     assert ignored.holding("secrets") is None
     assert ignored.holding("a") == "a"
     assert ignored.holding("a/c") is None
-    assert ignored.parted(["a/", "a/b.env", "c"]) == (["a/", "c"], ["a/b.env"])
+    assert ignored.split(["a/", "a/b.env", "c"]) == (["a/", "c"], ["a/b.env"])

@@ -15,7 +15,7 @@ def test_in_place_the_tree_is_the_users_and_git_notices_nothing(user, here, at):
     user.write("b.txt", "changed\n")
     user.write("new.txt", "new\n")
     saved = here.snapshot("one", "m", at)
-    assert here.changed(here.base, saved.commit) == (("M", "b.txt"), ("A", "new.txt"))
+    assert here.changed_files(here.base, saved.commit) == (("M", "b.txt"), ("A", "new.txt"))
     here.restore("base")
     assert (user.root / "b.txt").read_text() == "one\ntwo\n"
     assert not (user.root / "new.txt").exists()
@@ -35,7 +35,7 @@ def test_a_dirty_start_is_saved_whole(user, open_workspace, at):
     before = user.everything()
     here = open_workspace(user, in_place=True)
     saved = here.snapshot("start", "m", at)
-    assert here.changed(here.base, saved.commit) == (
+    assert here.changed_files(here.base, saved.commit) == (
         *(("M", "b.txt"), ("D", "src/a.py"), ("A", "staged.txt"), ("A", "untracked.txt")),
     )
     user.write("b.txt", "worse\n")
@@ -55,7 +55,7 @@ def test_files_outside_a_sparse_checkout_are_not_taken_for_deleted(user, open_wo
     here = open_workspace(user, in_place=True)
     user.write("src/a.py", "changed\n")
     saved = here.snapshot("one", "m", at)
-    assert here.changed(here.base, saved.commit) == (("M", "src/a.py"),)
+    assert here.changed_files(here.base, saved.commit) == (("M", "src/a.py"),)
 
 
 def test_files_that_a_filter_changed_are_not_taken_for_edits(user, open_workspace, at):
@@ -75,7 +75,7 @@ def test_a_split_index_is_no_obstacle(user, open_workspace, at):
     before = user.everything()
     here = open_workspace(user, in_place=True)
     saved = here.snapshot("one", "m", at)
-    assert here.changed(here.base, saved.commit) == (("M", "b.txt"),)
+    assert here.changed_files(here.base, saved.commit) == (("M", "b.txt"),)
     assert user.everything() == before
 
 
@@ -89,7 +89,7 @@ def test_the_populated_submodule_stays_as_it_is(user, new_user, open_workspace, 
     user.write("lib/i.txt", "changed inside\n")
     user.write("b.txt", "changed\n")
     saved = here.snapshot("one", "m", at)
-    assert here.changed(here.base, saved.commit) == (("M", "b.txt"),)
+    assert here.changed_files(here.base, saved.commit) == (("M", "b.txt"),)
     here.restore("base")
     assert (user.root / "lib" / "i.txt").read_text() == "changed inside\n"
     assert (user.root / "b.txt").read_text() == "one\ntwo\n"

@@ -121,7 +121,7 @@ def test_a_lane_gets_the_workspace_another_left_and_nothing_of_its_work(workspac
     assert "mine" not in seen
     assert not agent_git(place).joinpath("hooks", "pre-commit").exists()
     assert two.tip == two.base == workspace.base != tip
-    assert two.unsaved() == ()
+    assert two.unsaved_files() == ()
 
 
 def test_the_environment_that_was_set_up_stays_in_a_workspace_and_in_no_checkpoint(workspace: GitWorkspace) -> None:
@@ -216,12 +216,12 @@ def test_a_kill_anywhere_while_lanes_are_closed_and_opened_loses_nothing(
         with suppress(Killed):
             _hand_over(workspace, str(number))
         monkeypatch.setattr(faults, "point", lambda _name: None)
-        again = GitWorkspace(workspace.repository, workspace.checkout.home, workspace.task)
+        again = GitWorkspace(workspace.repository, workspace.home, workspace.task)
         _hand_over(again, str(number))
         kept = again.lane(first).checkpoints.values()
         held = {again.read_file(commit, "late.txt") for commit in kept}
         assert first.encode() in held, names[number]
-        assert again.lane(second).unsaved() == (), names[number]
+        assert again.lane(second).unsaved_files() == (), names[number]
         assert (again.lane(second).root / "b.txt").read_text() == "one\ntwo\n", names[number]
         again.close_lane(second)
     assert len(list(workspace.checkout.lanes.iterdir())) == 1

@@ -148,6 +148,6 @@ def test_lanes_that_stash_commit_check_out_and_rename_at_once_know_nothing_of_ea
         assert (lane.root / "b.txt").read_text() == f"stashed by {name}\n"
         assert (lane.root / "src" / f"{name}.py").read_text() == f"# {name}\n"
         assert not [other for other in others if f"by {other}" in seen[name][0] or f"t{other}" in seen[name][1]]
-        changed = lane.changed(lane.base, Commit(lane.snapshot("turn-1", name, AT).commit))
+        changed = lane.changed_files(lane.base, Commit(lane.snapshot("turn-1", name, AT).commit))
         assert set(changed) == {("M", "b.txt"), ("D", "src/a.py"), ("A", f"src/{name}.py")}
     assert files_of(user) == before

@@ -40,7 +40,7 @@ def ready(request, user, open_workspace):
 
 
 def of(workspace, commit):
-    return {path for _, path in workspace.changed(workspace.base, commit)}
+    return {path for _, path in workspace.changed_files(workspace.base, commit)}
 
 
 def test_files_it_created_or_changed_are_named_and_in_no_checkpoint(ready, at):

@@ -113,7 +113,7 @@ def test_what_a_lane_may_not_bring_along_is_dropped_and_named(workspace: GitWork
     assert isinstance(met, Integrated)
     assert set(met.dropped) == {"tasks.md", ".loop/x", ".loop/y"}
     assert met.changed == (("A", "c"),)
-    assert workspace.changed(base, met.commit) == (("A", "c"),)
+    assert workspace.changed_files(base, met.commit) == (("A", "c"),)
     only = commit_of(workspace, base, {"tasks.md": b"- [x] 1.2\n"})
     assert merge(workspace, only, base, base, "tasks.md") == NothingToIntegrate(("tasks.md",))
 

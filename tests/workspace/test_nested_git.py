@@ -177,7 +177,7 @@ def test_flyball_itself_executes_nothing_planted_in_a_nested_repository(user, in
             f'[filter "evil"]\n\tclean = touch {mark}\n\tsmudge = touch {mark}\n[diff "evil"]\n\ttextconv = touch {mark}\n'
         )
     user.write("vendor/inner/i.txt", "changed\n")
-    here.repository.uncommitted()
+    here.repository.uncommitted_files()
     saved = here.snapshot("one", "m", at)
     here.diff(here.base, saved.commit)
     here.restore("start")

@@ -24,7 +24,6 @@ def test_a_repository_is_found_from_a_folder_inside_it(user):
     assert found.git_dir == found.common_dir == user.root / ".git"
     assert found.head == user.git("rev-parse", "HEAD")
     assert found.branch == "main"
-    assert not found.unborn
     assert found.in_progress is None
     assert found.object_format == "sha1"
 
@@ -94,7 +93,6 @@ def test_a_detached_head_is_seen(user):
     user.git("checkout", "-q", "--detach")
     found = Repository.find(user.root)
     assert found.branch is None
-    assert not found.unborn
     assert found.head == user.git("rev-parse", "HEAD")
 
 
@@ -102,9 +100,9 @@ def test_an_unborn_head_is_seen_and_refused_where_a_commit_is_needed(new_user):
     user = new_user()
     user.write("a")
     found = Repository.find(user.root)
-    assert found.unborn
+    assert found.head is None
     assert found.branch == "main"
-    assert found.uncommitted() == 1
+    assert len(found.uncommitted_files()) == 1
     with pytest.raises(UnbornHead, match="git add -A && git commit --allow-empty"):
         found.require_commit()
 
@@ -186,7 +184,7 @@ def test_what_is_not_committed_is_counted_and_the_index_left_alone(user):
     user.write("staged.txt")
     user.git("add", "staged.txt")
     before = user.everything()
-    assert Repository.find(user.root).uncommitted() == 3
+    assert len(Repository.find(user.root).uncommitted_files()) == 3
     assert user.everything() == before
 
 
@@ -199,15 +197,15 @@ def test_files_that_differ_in_their_times_alone_are_not_uncommitted_and_the_user
     before = index.read_bytes()
     for name in ("one.txt", "two.txt"):
         os.utime(user.root / name, (1, 1))
-    assert Repository.find(user.root).uncommitted() == 0
+    assert not Repository.find(user.root).uncommitted_files()
     user.write("two.txt", "changed\n")
-    assert Repository.find(user.root).uncommitted() == 1
+    assert len(Repository.find(user.root).uncommitted_files()) == 1
     assert index.read_bytes() == before
 
 
 def test_a_clean_tree_is_clean_with_a_split_index_too(user):
     user.git("update-index", "--split-index")
-    assert not Repository.find(user.root).uncommitted()
+    assert not Repository.find(user.root).uncommitted_files()
 
 
 def test_a_submodule_as_committed_is_no_change(user, new_user):
@@ -216,7 +214,7 @@ def test_a_submodule_as_committed_is_no_change(user, new_user):
     inner.commit()
     user.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner.root), "lib/inner")
     user.commit()
-    assert not Repository.find(user.root).uncommitted()
+    assert not Repository.find(user.root).uncommitted_files()
 
 
 def test_global_and_private_ignore_rules_are_honoured(user, tmp_path):
@@ -225,7 +223,7 @@ def test_global_and_private_ignore_rules_are_honoured(user, tmp_path):
     (user.root / ".git" / "info" / "exclude").write_text("*.private\n")
     user.write("a.global")
     user.write("a.private")
-    assert not Repository.find(user.root).uncommitted()
+    assert not Repository.find(user.root).uncommitted_files()
 
 
 def test_what_an_agent_keeps_for_itself_in_the_tree_is_no_change(user):
@@ -233,7 +231,7 @@ def test_what_an_agent_keeps_for_itself_in_the_tree_is_no_change(user):
     kept.mkdir()
     (kept / "cache.db").write_text("tags\n")
 
-    assert not Repository.find(user.root).uncommitted()
+    assert not Repository.find(user.root).uncommitted_files()
 
 
 @pytest.mark.parametrize("folder", [".venv", "node_modules"])
@@ -241,7 +239,7 @@ def test_installed_dependencies_are_no_change_where_the_project_does_not_ignore_
     (user.root / folder).mkdir(parents=True)
     (user.root / folder / "library").write_text("x\n")
 
-    assert not Repository.find(user.root).uncommitted()
+    assert not Repository.find(user.root).uncommitted_files()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
@@ -267,9 +265,9 @@ def test_a_relative_start_works(user, monkeypatch):
 def test_empty_folders_and_such_that_hold_ignored_files_alone_are_nothing_uncommitted(user):
     (user.root / "empty" / "deep").mkdir(parents=True)
     user.write("only/ignored.log")
-    assert Repository.find(user.root).uncommitted() == 0
+    assert not Repository.find(user.root).uncommitted_files()
     user.write("full/new.txt")
-    assert Repository.find(user.root).uncommitted() == 1
+    assert len(Repository.find(user.root).uncommitted_files()) == 1
 
 
 @pytest.mark.parametrize(("said", "is_enough"), [("2.37.9", False), ("2.38.0", True), ("3.0", True), ("", False)])

@@ -18,7 +18,7 @@ from flyball.workspace.sandbox import (
     Confined,
     Unavailable,
     Unconfined,
-    _Real,
+    _real_paths,
     available,
     command,
     secret_paths,
@@ -325,7 +325,7 @@ def test_in_place_the_users_git_folder_is_read_only(user, open_workspace, base):
 
 @works
 def test_git_works_for_an_agent_in_the_sandbox(user, workspace, base):
-    hidden = (workspace.checkout.home,)
+    hidden = (workspace.home,)
     confine = Confined(program=str(FOUND), root=workspace.repository.root, hidden=hidden, git_dirs=workspace.git_dirs)
     before = user.everything()
     script = (
@@ -571,5 +571,5 @@ def test_paths_are_taken_for_where_they_really_lead(tmp_path: Path) -> None:
     names = ["real", "file", "link", "link/deep", "link/../file", "away", "loop", "dead", "none/below", "file/below"]
     paths = [home / name for name in names]
     expected = {str(path.resolve()) for path in paths if os.path.exists(path)}
-    assert _Real().all(paths) == expected
+    assert _real_paths(paths) == expected
     assert len(expected) == 3

@@ -23,7 +23,7 @@ def two(workspace, at):
 def test_a_moved_file_is_one_deleted_and_one_added(two):
     workspace, old, new = two
     odd = os.fsdecode(b"caf\xe9\n")
-    assert set(workspace.changed(old, new)) == {
+    assert set(workspace.changed_files(old, new)) == {
         ("M", "b.txt"),
         ("D", "src/a.py"),
         *(("A", path) for path in ("src/moved.py", "bin", "run.sh", "link", odd)),

@@ -201,7 +201,7 @@ def offered_session(source: Path | None, root: Path, *, attended: bool) -> PrpSe
 def settle_place(site: Site, configured: Configured) -> Configured:
     """In place, uncommitted work is taken in only if a person says so; without one the task starts from HEAD, apart."""
     settings = configured.settings
-    uncommitted = site.repository.uncommitted()
+    uncommitted = len(site.repository.uncommitted_files())
     if not uncommitted:
         return configured
     count = plural(uncommitted, "uncommitted change")

@@ -1,15 +1,16 @@
 """Which agents there are, and which of them plays each role; reviewers get another model than the implementer."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from flyball.config import schema
 from flyball.config.errors import ConfigError, FlagInvalid
-from flyball.config.file import FileConfig, nearest
-from flyball.config.reviewers import spoken, takes_no_model, with_reviewers
-from flyball.core.model.task import CLI_TYPES, AgentChoice, AgentSpec
+from flyball.config.file import NO_SETTINGS, FileConfig, nearest
+from flyball.core.loop.casting import in_order, independence, reviewers
+from flyball.core.model.task import CLI_TYPES, AgentChoice, AgentSpec, Author, Player
+from flyball.core.providers.models import models_of
 from flyball.core.roles.workers import reviewer_names
 
 TYPED = "command"
@@ -41,26 +42,28 @@ def cast_roles(
     `known` are the roles of all workflows: a file may speak of those that are not played now. `author` is the role that writes
     the product: reviewers are to be another model than its.
     """
+    agents, default, chosen = _choices(file or NO_SETTINGS, agent, command, model, tuple(known) or roles)
+    cast, notes = _with_reviewers(default, chosen, agents, roles, author)
+    return Cast(agents, cast, (*notes, *_on_model(model, cast, agents, roles)))
+
+
+def _choices(
+    file: FileConfig, agent: str | None, command: str | None, model: str | None, roles: Iterable[str]
+) -> tuple[tuple[AgentSpec, ...], AgentChoice, dict[str, AgentChoice]]:
+    """The agents, the one that plays what nobody else does, and who the file says plays what."""
     if command is not None:
-        spec = _typed(agent or TYPED, command, model or "")
-        made = with_reviewers(AgentChoice(spec.name, spec.model), {}, (spec,), roles, author)
-        return Cast((spec,), made.roles, (*made.notes, *_on_model(model, made.roles, (spec,), roles)))
-    named = {name: _spec(file, name, table) for name, table in file.agents.items()} if file else {}
-    if file:
-        _check_names(file, named, tuple(known) or roles)
+        spec = _parse_command(agent or TYPED, command, model or "")
+        return (spec,), AgentChoice(spec.name, spec.model), {}
+    named = {name: _spec(file, name, table) for name, table in file.agents.items()}
+    _check_names(file, named, roles)
     leading = _leading(file, named, agent)
-    wanted = {leading.name, *named, *(_named_in(file) if file else ())}
+    wanted = {leading.name, *named, *_named_in(file)}
     specs = {name: named.get(name) or KNOWN[name] for name in (*named, *KNOWN) if name in wanted}
-    own_model = model or (file.top.model if file else None) or leading.model
-    default = AgentChoice(leading.name, own_model, leading.fallback)
-    tables = file.roles if file else {}
-    chosen = {role: _choice(table, default, specs) for role, table in tables.items()}
-    agents = tuple(specs.values())
-    made = with_reviewers(default, chosen, agents, roles, author)
-    return Cast(agents, made.roles, (*made.notes, *_on_model(model, made.roles, agents, roles)))
+    default = AgentChoice(leading.name, model or file.top.model or leading.model, leading.fallback)
+    return tuple(specs.values()), default, {role: _choice(t, default, specs) for role, t in file.roles.items()}
 
 
-def _typed(name: str, line: str, model: str) -> AgentSpec:
+def _parse_command(name: str, line: str, model: str) -> AgentSpec:
     try:
         words = tuple(shlex.split(line))
     except ValueError as error:
@@ -76,21 +79,8 @@ def _spec(file: FileConfig, name: str, table: schema.AgentTable) -> AgentSpec:
     for where, problem in _faults(kind, table):
         raise file.origin.invalid(("agents", name, *where), problem)
     script = "" if table.script is None else str(file.origin.path.parent / table.script)
-    return AgentSpec(
-        name,
-        kind,
-        table.command or (),
-        table.model,
-        table.env,
-        table.exit_signal,
-        script,
-        table.fallback,
-        table.args,
-        table.max_turns,
-        table.budget_usd,
-        table.models,
-        table.account,
-    )
+    said = msgspec.structs.asdict(table)
+    return AgentSpec(name, **{**said, "type": kind, "command": table.command or (), "script": script})
 
 
 def _faults(kind: str, table: schema.AgentTable) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -144,24 +134,24 @@ def _check_agent(
     file: FileConfig, specs: Mapping[str, AgentSpec], name: str, key: tuple[str | int, ...], but: str = ""
 ) -> None:
     if name not in specs and name not in KNOWN:
-        raise file.origin.invalid(key, f"there is no agent {name}{nearest(name, specs)}; {_known(specs)}")
+        raise file.origin.invalid(key, f"there is no agent {name}{nearest(name, specs)}; {_expected_agents(specs)}")
     if name == but:
         raise file.origin.invalid(key, f"expected another agent, since {name} cannot stand in for itself")
 
 
-def _known(specs: Iterable[str]) -> str:
+def _expected_agents(specs: Iterable[str]) -> str:
     return f"expected one of: {', '.join(dict.fromkeys((*specs, *KNOWN)))}"
 
 
-def _leading(file: FileConfig | None, specs: Mapping[str, AgentSpec], typed: str | None) -> AgentSpec:
+def _leading(file: FileConfig, specs: Mapping[str, AgentSpec], typed: str | None) -> AgentSpec:
     if typed is not None:
         if typed not in specs and typed not in KNOWN:
             there = (*specs, *KNOWN)
-            raise FlagInvalid("--agent", f"there is no agent {typed}{nearest(typed, there)}; {_known(specs)}")
+            raise FlagInvalid("--agent", f"there is no agent {typed}{nearest(typed, there)}; {_expected_agents(specs)}")
         return specs.get(typed) or KNOWN[typed]
-    if file and file.top.agent is not None:
+    if file.top.agent is not None:
         return specs.get(file.top.agent) or KNOWN[file.top.agent]
-    if file and len(specs) > 1:
+    if len(specs) > 1:
         names = ", ".join(specs)
         raise file.origin.invalid(("agents",), f'which agent works? Expected a key agent = "NAME", one of: {names}')
     if not specs:
@@ -189,13 +179,92 @@ def _on_model(
         return
     leading = cast["default"].agent
     for spec in agents:
-        if spec.name == leading and takes_no_model(spec):
+        if spec.name == leading and _takes_no_model(spec):
             yield f"--model {model}: the command of {spec.name} has no {{model}} in it, so it is not told; the model is noted as yours"
     kept = [role for role in dict.fromkeys(roles) if role in cast and cast[role].fixed and cast[role].model != model]
-    others = [f"{role} ({spoken(cast[role])})" for role in kept]
+    others = [f"{role} ({_with_model(cast[role])})" for role in kept]
     if others:
         yield f"--model {model} is not for {', '.join(others)}, as flyball.toml sets"
     reviews_others = reviewer_names()
     reviews = [r for r in dict.fromkeys(roles) if r in reviews_others and r not in kept and cast[r].model != model]
     if reviews:
         yield f"--model {model} is not for {', '.join(reviews)}: another model reviews; to change that, set model below [roles.{reviews[0]}]"
+
+
+def _with_reviewers(
+    default: AgentChoice,
+    chosen: Mapping[str, AgentChoice],
+    specs: Sequence[AgentSpec],
+    roles: Iterable[str],
+    author: str,
+) -> tuple[dict[str, AgentChoice], tuple[str, ...]]:
+    """Give reviews to another model than the implementer's, unless a person set who reviews; the roles, and what a person should know of them.
+
+    Who really implemented is known only later: each review then goes to another model than that one.
+    """
+    result = {"default": default, **chosen}
+    implementer = result.get(author, default)
+    reviews = reviewer_names()
+    said: dict[str, list[str]] = {}
+    for role in (role for role in dict.fromkeys(roles) if role in reviews):
+        choice = result.get(role, default)
+        if not choice.fixed:
+            choice = _other(implementer, choice, (*result.values(),), specs, kept=role in chosen)
+        result[role] = choice
+        said.setdefault(_note(choice, implementer, specs), []).append(role)
+    return result, tuple(_of_all(names, note) for note, names in said.items())
+
+
+def _other(
+    implementer: AgentChoice,
+    own: AgentChoice,
+    choices: Iterable[AgentChoice],
+    specs: Sequence[AgentSpec],
+    *,
+    kept: bool,
+) -> AgentChoice:
+    """The first other model: an agent as it is set, one of an agent's several, another role's."""
+    named = [Player(choice.agent, choice.model) for choice in choices]
+    every = [*(Player(s.name, s.model) for s in specs), *reviewers(own, specs), *named]
+    author = Author("author", implementer.agent, implementer.model, implementer.model)
+    if not implementer.model:
+        # Which of its models an agent takes by itself is not known yet.
+        several = {spec.name for spec in specs if models_of(spec)}
+        every = [p for p in every if p.agent != implementer.agent or not p.model or p.agent not in several]
+    others, _ = in_order(dict.fromkeys(every), (author,), specs)
+    if not others:
+        return own
+    player = others[0]
+    fallback = own.fallback if kept else next((s.fallback for s in specs if s.name == player.agent), ())
+    return AgentChoice(player.agent, player.model, tuple(name for name in fallback if name != player.agent))
+
+
+def _takes_no_model(spec: AgentSpec) -> bool:
+    """Whether a program is never told a model: its command has no place for one."""
+    return spec.type == "command" and not any("{model}" in word for word in spec.command)
+
+
+def _with_model(choice: AgentChoice) -> str:
+    return f"{choice.agent} ({choice.model})" if choice.model else choice.agent
+
+
+def _of_all(roles: list[str], note: str) -> str:
+    """One sentence for all roles of which the same is true."""
+    *others, last = roles
+    return f"{', '.join(others)} and {last} use {note}" if others else f"{last} uses {note}"
+
+
+def _note(choice: AgentChoice, implementer: AgentChoice, specs: Sequence[AgentSpec]) -> str:
+    author = Author("author", implementer.agent, implementer.model, implementer.model)
+    match independence(Player(choice.agent, choice.model), (author,), specs):
+        case "other":
+            return f"{_with_model(choice)}, another model than the implementer's {_with_model(implementer)}"
+        case "unknown":
+            return f"{_with_model(choice)}; whether that is another model than the implementer's {_with_model(implementer)} is not known"
+        case "same":
+            pass
+    if choice.fixed:
+        return "the same model as the implementer, as configured: the author reviews its own work"
+    if several := next((models_of(s) for s in specs if s.name == choice.agent and len(models_of(s)) > 1), ()):
+        return f"another model of {choice.agent} than the one that will have implemented: {' or '.join(several)}"
+    return "the same model as the implementer: the author reviews its own work, since no other model is configured"

@@ -3,11 +3,11 @@
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 
 import msgspec
 
-from flyball.config.elsewhere import projects_elsewhere
-from flyball.config.finding import Reader, StackFound
+from flyball.config.finding import Installed, Reader, StackFound
 from flyball.config.stacks import stacks
 from flyball.core.loop.questions import CHECKED_BY
 from flyball.core.model.task import CLI_TYPES, QaSettings
@@ -18,6 +18,14 @@ LOGINS: dict[bool | None, str] = {True: "logged in", None: "login not known", Fa
 _CHANGELOG = re.compile(r"(?:docs/)?(?:CHANGELOG|CHANGES|HISTORY|NEWS)(?:\.(?:md|rst|txt|adoc))?", re.IGNORECASE)
 _README = re.compile(r"README(?:\.(?:md|rst|txt|adoc))?", re.IGNORECASE)
 _DECISION = re.compile(r"(?:.*/)?decisions/[^/]+|(?:.*/)?ADR-[^/]*", re.IGNORECASE)
+_MANIFESTS = frozenset(
+    "pyproject.toml setup.py package.json go.mod Cargo.toml pom.xml build.gradle build.gradle.kts composer.json Gemfile".split()
+)
+_OTHERS = re.compile(
+    r"\..*|node_modules|vendor|third_party|examples?|fixtures?|testdata|tests?|docs?|templates?|site-packages"
+)
+"""Folders of what is not a project of its own."""
+_DEEPEST = 3
 _MEASURED = re.compile(r".*\.(?:py|js|jsx|ts|tsx|go|rs|java|kt|c|cc|cpp|h|cs|rb|php|swift|scala|lua)")
 
 
@@ -44,15 +52,11 @@ class Proposal(msgspec.Struct, frozen=True):
     """Gates for projects below the root, which a person may want; none is on by itself."""
 
 
-def _nothing_known(_: str) -> bool | None:
-    return None
-
-
 def detect(
     files: Collection[str],
     read: Reader,
-    installed: Callable[[str], bool],
-    logged_in: Callable[[str], bool | None] = _nothing_known,
+    installed: Installed,
+    logged_in: Callable[[str], bool | None] = lambda _: None,
 ) -> Proposal:
     """Look at the repository's files, given as paths below its root; `installed` says whether a program is there.
 
@@ -60,21 +64,16 @@ def detect(
     """
     found = stacks(frozenset(files), read, installed)
     there = [name for name in CLI_TYPES if installed(name)]
-    setups = [f for f in found if f.setup]
-    lints = [f for f in found if f.lint]
+    lint = _combined_setting("lint", [(f.lint, f.lint_reason) for f in found if f.lint])
     return Proposal(
         stack=tuple(f.stack for f in found),
-        setup=SettingLine("setup", " && ".join(f.setup for f in setups), _why(f.setup_reason for f in setups))
-        if setups
-        else None,
-        lint=SettingLine("lint", " && ".join(f.lint for f in lints), _why(f.lint_reason for f in lints))
-        if lints
-        else None,
+        setup=_combined_setting("setup", [(f.setup, f.setup_reason) for f in found if f.setup]),
+        lint=lint,
         gates=tuple(_gates(found)),
         environment=tuple(dict.fromkeys(name for f in found for name in f.environment)),
-        qa_off=tuple(_qa_off(files, has_lint=bool(lints))),
+        qa_off=tuple(_qa_off(files, has_lint=lint is not None)),
         agents=tuple(there),
-        agent=_chosen(there, logged_in),
+        agent=_choose_agent(there, logged_in),
         elsewhere=tuple(_elsewhere(frozenset(files), read, installed, found)),
     )
 
@@ -95,7 +94,7 @@ def render(proposal: Proposal) -> str:
     return "\n".join((*_head(proposal), *_agents(proposal), *_gate_lines(proposal), *_qa_lines(proposal), ""))
 
 
-def _chosen(there: Sequence[str], logged_in: Callable[[str], bool | None]) -> SettingLine | None:
+def _choose_agent(there: Sequence[str], logged_in: Callable[[str], bool | None]) -> SettingLine | None:
     """The first agent that is logged in, or may be."""
     known = {name: logged_in(name) for name in there}
     order = list(LOGINS)
@@ -103,8 +102,10 @@ def _chosen(there: Sequence[str], logged_in: Callable[[str], bool | None]) -> Se
     return None if best is None else SettingLine("agent", best, f"installed here, {LOGINS[known[best]]}")
 
 
-def _why(reasons: Iterator[str]) -> str:
-    return "; ".join(dict.fromkeys(reasons))
+def _combined_setting(key: str, commands: Sequence[tuple[str, str]]) -> SettingLine | None:
+    """A setting that runs the commands of several stacks, each given with its reason."""
+    reasons = "; ".join(dict.fromkeys(reason for _, reason in commands))
+    return SettingLine(key, " && ".join(command for command, _ in commands), reasons) if commands else None
 
 
 def _gates(found: Collection[StackFound]) -> Iterator[SettingLine]:
@@ -114,12 +115,35 @@ def _gates(found: Collection[StackFound]) -> Iterator[SettingLine]:
 
 
 def _elsewhere(
-    files: frozenset[str], read: Reader, installed: Callable[[str], bool], found: Collection[StackFound]
+    files: frozenset[str], read: Reader, installed: Installed, found: Collection[StackFound]
 ) -> Iterator[SettingLine]:
-    for folder, other in projects_elsewhere(files, read, installed, frozenset(f.stack for f in found)):
+    covered = {finding.stack for finding in found}
+    for folder, stack, gate in _projects_elsewhere(files, read, installed, covered):
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", folder)
-        reason = f"{folder} is a {other.stack} project, and no gate covers it"
-        yield SettingLine(f"test-{name}", f"cd {shlex.quote(folder)} && {other.gate}" if other.gate else "", reason)
+        reason = f"{folder} is a {stack} project, and no gate covers it"
+        yield SettingLine(f"test-{name}", f"cd {shlex.quote(folder)} && {gate}" if gate else "", reason)
+
+
+def _projects_elsewhere(
+    files: frozenset[str], read: Reader, installed: Installed, covered: Collection[str]
+) -> Iterator[tuple[str, str, str]]:
+    """Each folder with a manifest of a stack that no gate of the root covers, the stack and its gate: a second one in a monorepo."""
+    taken: list[str] = []
+    for folder in sorted({path.rpartition("/")[0] for path in files if path.rpartition("/")[2] in _MANIFESTS} - {""}):
+        parts = folder.split("/")
+        inside = any(folder.startswith(f"{other}/") for other in taken)
+        if inside or len(parts) > _DEEPEST or any(map(_OTHERS.fullmatch, parts)):
+            continue
+        below = frozenset(path.removeprefix(f"{folder}/") for path in files if path.startswith(f"{folder}/"))
+        there = stacks(below, partial(_read_below, read, folder), installed)
+        other = next((finding for finding in there if finding.stack not in covered), None)
+        if other:
+            taken.append(folder)
+            yield folder, other.stack, other.gate
+
+
+def _read_below(read: Reader, folder: str, name: str) -> str | None:
+    return read(f"{folder}/{name}")
 
 
 def _qa_off(files: Collection[str], *, has_lint: bool) -> Iterator[SettingLine]:

@@ -4,15 +4,7 @@ from pathlib import Path
 
 
 class ConfigError(Exception):
-    """A sentence that says what happened and what to do next.
-
-    ConfigError
-    ├── ConfigInvalid     a setting in a file
-    ├── FlagInvalid       an option on the command line
-    ├── NotTrusted        the file would run or widen something nobody agreed to
-    ├── AgentMissing      no program of the agent that is to work is installed
-    └── HomeUnusable, HomeInsideRepository
-    """
+    """A sentence that says what happened and what to do next."""
 
 
 class ConfigInvalid(ConfigError):

@@ -39,7 +39,7 @@ class Origin(msgspec.Struct, frozen=True):
     def invalid(self, key: Iterable[locator.Key], problem: str) -> ConfigInvalid:
         """The error for a key, given as its path below flyball's own table."""
         whole = (*self.table, *key)
-        return ConfigInvalid(self.path, locator.line_of(self.text, whole), spelt(whole), problem)
+        return ConfigInvalid(self.path, locator.line_of(self.text, whole), spell_key(whole), problem)
 
 
 class FileConfig(msgspec.Struct, frozen=True):
@@ -65,6 +65,10 @@ class FileConfig(msgspec.Struct, frozen=True):
     telemetry: schema.TelemetryTable = schema.TelemetryTable()
 
 
+NO_SETTINGS = FileConfig(Origin(Path(FILE), ""))
+"""What the file of a repository says that has none."""
+
+
 def read(root: Path) -> FileConfig | None:
     """The configuration of the repository at `root`; None where it has none."""
     own, shared = root / FILE, root / SHARED_FILE
@@ -72,20 +76,23 @@ def read(root: Path) -> FileConfig | None:
     raw = _bytes(shared) if shared.is_file() else b""
     if b"flyball" in raw:
         origin = Origin(shared, _text(shared, raw), _SHARED_TABLE)
-        table = _shared_table(_parsed(shared, origin.text), origin)
-        if table is not None and has_own:
-            raise origin.invalid((), f"{own} configures flyball too; expected one of the two. Remove one.")
+        tool = _parse_toml(shared, origin.text).get("tool")
+        table = tool.get("flyball") if isinstance(tool, dict) else None
         if table is not None:
-            return _checked(table, origin)
+            if not isinstance(table, dict):
+                raise origin.invalid((), f"expected a table, but it is {spell_value(table)}")
+            if has_own:
+                raise origin.invalid((), f"{own} configures flyball too; expected one of the two. Remove one.")
+            return _convert(table, origin)
     return parse(_text(own, _bytes(own)), own) if has_own else None
 
 
 def parse(text: str, path: Path = Path(FILE)) -> FileConfig:
     """The configuration in a text that stands, or will stand, in `path`."""
-    return _checked(_parsed(path, text), Origin(path, text))
+    return _convert(_parse_toml(path, text), Origin(path, text))
 
 
-def spelt(path: Iterable[locator.Key]) -> str:
+def spell_key(path: Iterable[locator.Key]) -> str:
     """A key as a person would write it: `gates.carry[1]`."""
     written = ""
     for key in path:
@@ -109,14 +116,6 @@ def _astray(key: str, path: tuple[str, ...]) -> str:
     if home and path != (home,):
         return f"; it belongs into [{home}]"
     return "; it belongs above all tables" if key in schema.TopLevel.__struct_fields__ else ""
-
-
-def _shared_table(data: Mapping[str, Any], origin: Origin) -> dict[str, Any] | None:
-    tool = data.get("tool")
-    table = tool.get("flyball") if isinstance(tool, dict) else None
-    if table is not None and not isinstance(table, dict):
-        raise origin.invalid((), f"expected a table, but it is {shown(table)}")
-    return table
 
 
 def _bytes(path: Path) -> bytes:
@@ -149,7 +148,7 @@ def _text(path: Path, raw: bytes) -> str:
         raise ConfigInvalid(path, line, "", f"byte {byte:#04x} is not UTF-8; expected TOML text.") from error
 
 
-def _parsed(path: Path, text: str) -> dict[str, Any]:
+def _parse_toml(path: Path, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -172,28 +171,28 @@ def _refuse_strange(value: object, key: locator.Path, origin: Origin) -> None:
         _refuse_strange(part, (*key, step), origin)
 
 
-def _checked(data: dict[str, Any], origin: Origin) -> FileConfig:
+def _convert(data: dict[str, Any], origin: Origin) -> FileConfig:
     _refuse_strange(data, (), origin)
     top = {key: value for key, value in data.items() if key not in schema.TABLES}
     tables = {name: _table(data.get(name, {}), (name,), origin) for name in schema.TABLES}
     convert = _Conversion(origin)
-    gate_options, gates = convert.mixed("gates", tables["gates"])
-    breaker_options, breaker = convert.mixed("breaker", tables["breaker"])
+    gate_options, gates = convert.mixed_table("gates", tables["gates"])
+    breaker_options, breaker = convert.mixed_table("breaker", tables["breaker"])
     section = {name: convert.struct(tables[name], kind, (name,)) for name, kind in schema.SECTIONS.items()}
     return FileConfig(
         origin=origin,
         top=convert.struct(top, schema.TopLevel, (), also=schema.TABLES),
-        agents=convert.named("agents", tables["agents"], schema.AgentTable),
-        roles=convert.named("roles", tables["roles"], schema.RoleTable),
+        agents=convert.named_tables("agents", tables["agents"], schema.AgentTable),
+        roles=convert.named_tables("roles", tables["roles"], schema.RoleTable),
         gates=cast("dict[str, schema.GateTable]", gates),
         gate_options=cast("schema.GateOptions", gate_options),
         limits=cast("schema.LimitsTable", section["limits"]),
         breaker=cast("dict[str, schema.StrikesTable]", breaker),
         cooldown=cast("schema.BreakerOptions", breaker_options).cooldown,
-        monitor=said(section["monitor"]),
-        qa=said(section["qa"]),
-        code=said(section["code"]),
-        evaluate=said(section["evaluate"]),
+        monitor=given_values(section["monitor"]),
+        qa=given_values(section["qa"]),
+        code=given_values(section["code"]),
+        evaluate=given_values(section["evaluate"]),
         evaluators=cast("schema.EvaluatorsTable", section["evaluators"]),
         ship=cast("schema.ShipTable", section["ship"]),
         imports=cast("schema.ImportTable", section["import"]),
@@ -202,14 +201,14 @@ def _checked(data: dict[str, Any], origin: Origin) -> FileConfig:
     )
 
 
-def said(table: msgspec.Struct) -> dict[str, Any]:
+def given_values(table: msgspec.Struct) -> dict[str, Any]:
     """The keys of a table that were given a value."""
     return {name: value for name, value in msgspec.structs.asdict(table).items() if value is not None}
 
 
 def _table(value: object, path: tuple[str, ...], origin: Origin) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise origin.invalid(path, f"expected a table, [{spelt(path)}], but it is {shown(value)}")
+        raise origin.invalid(path, f"expected a table, [{spell_key(path)}], but it is {spell_value(value)}")
     return value
 
 
@@ -219,49 +218,43 @@ class _Conversion:
     def __init__(self, origin: Origin) -> None:
         self._origin = origin
 
-    def named(self, section: str, table: Mapping[str, Any], kind: type[S]) -> dict[str, S]:
+    def named_tables(self, section: str, table: Mapping[str, Any], kind: type[S]) -> dict[str, S]:
         found: dict[str, S] = {}
         for name, value in table.items():
-            self._check_name(section, name)
+            if not schema.NAME.fullmatch(name):
+                wanted = "a name of letters, digits, - and _, at most 64"
+                raise self._origin.invalid((section, name), f"expected {wanted}")
             found[name] = self.struct(_table(value, (section, name), self._origin), kind, (section, name))
         return found
 
-    def mixed(self, section: str, table: Mapping[str, Any]) -> tuple[msgspec.Struct, dict[str, msgspec.Struct]]:
+    def mixed_table(self, section: str, table: Mapping[str, Any]) -> tuple[msgspec.Struct, dict[str, msgspec.Struct]]:
         options_kind, kind = schema.MIXED[section]
         own = options_kind.__struct_fields__
         options = self.struct({k: v for k, v in table.items() if k in own}, options_kind, (section,))
         entries = {k: self._entry(section, k, v) for k, v in table.items() if k not in own}
-        return options, self.named(section, entries, kind)
+        return options, self.named_tables(section, entries, kind)
 
     def _entry(self, section: str, name: str, value: object) -> object:
         if isinstance(value, dict):
             return value
         if section == "gates" and isinstance(value, str):
-            self._command((section, name), value)
+            if not value.strip():
+                raise self._origin.invalid((section, name), 'expected a command line that is not empty, but it is ""')
             return {"command": value}
         hint = nearest(name, schema.MIXED[section][0].__struct_fields__)
         wanted = "a command line in quotation marks, or a table" if section == "gates" else "a table"
-        raise self._origin.invalid((section, name), f"expected {wanted}, but it is {shown(value)}{hint}")
-
-    def _command(self, path: tuple[str, ...], value: str) -> None:
-        if not value.strip():
-            raise self._origin.invalid(path, 'expected a command line that is not empty, but it is ""')
-
-    def _check_name(self, section: str, name: str) -> None:
-        if not schema.NAME.fullmatch(name):
-            wanted = "a name of letters, digits, - and _, at most 64"
-            raise self._origin.invalid((section, name), f"expected {wanted}")
+        raise self._origin.invalid((section, name), f"expected {wanted}, but it is {spell_value(value)}{hint}")
 
     def struct(self, value: object, kind: type[S], path: tuple[str, ...], also: Iterable[str] = ()) -> S:
         try:
-            return msgspec.convert(value, kind, dec_hook=schema.custom)
+            return msgspec.convert(value, kind, dec_hook=schema.convert_duration)
         except msgspec.ValidationError as error:
             match = _WHERE.fullmatch(str(error))
             problem, place = (match[1], match[2]) if match else (str(error), "")
             steps = tuple(int(index) if index else name for name, index in _STEP.findall(place))
-            raise self._explained(problem, kind, value, path, steps, also) from error
+            raise self._explain(problem, kind, value, path, steps, also) from error
 
-    def _explained(
+    def _explain(
         self, problem: str, kind: type, value: Any, path: tuple[str, ...], steps: locator.Path, also: Iterable[str]
     ) -> ConfigInvalid:
         if unknown := _UNKNOWN.fullmatch(problem):
@@ -273,7 +266,7 @@ class _Conversion:
         for step in steps:
             value = value[step]
         wanted = expectation(kind, str(steps[0]))
-        return self._origin.invalid((*path, *steps), f"expected {wanted}, but it is {shown(value)}")
+        return self._origin.invalid((*path, *steps), f"expected {wanted}, but it is {spell_value(value)}")
 
 
 def expectation(kind: type, field: str) -> str:
@@ -286,7 +279,7 @@ def expectation(kind: type, field: str) -> str:
     raise AssertionError(f"{kind.__name__}.{field} has no description")
 
 
-def shown(value: object) -> str:
+def spell_value(value: object) -> str:
     """A value as a person would write it, not too long."""
     if isinstance(value, dict):
         return "a table"

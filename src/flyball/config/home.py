@@ -92,7 +92,7 @@ class RepositoryHome(msgspec.Struct, frozen=True):
     def gate_tree(self, task: TaskId) -> Path:
         return self.task(task) / "gate"
 
-    def rendered(self, task: TaskId) -> Path:
+    def rendered_record(self, task: TaskId) -> Path:
         """What was last rendered into `.loop/`, by hash."""
         return self.task(task) / ".rendered.json"
 

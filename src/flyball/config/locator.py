@@ -66,7 +66,11 @@ class _TomlScanner:
         self._at += 2 if listed else 1
         path: Path = ()
         for name in names[:-1]:
-            path = self._last((*path, name), line)
+            path = (*path, name)
+            self._found.setdefault(path, line)
+            if path in self._lengths:
+                # Of a list of tables, a header means the last.
+                path = (*path, self._lengths[path] - 1)
         path = (*path, names[-1])
         if listed:
             self._found.setdefault(path, line)
@@ -75,11 +79,6 @@ class _TomlScanner:
             path = (*path, place)
         self._found.setdefault(path, line)
         return path
-
-    def _last(self, path: Path, line: int) -> Path:
-        """The table a header means by a name: of a list of tables, its last."""
-        self._found.setdefault(path, line)
-        return (*path, self._lengths[path] - 1) if path in self._lengths else path
 
     def _pair(self, table: Path) -> None:
         line = self._here()
@@ -93,9 +92,9 @@ class _TomlScanner:
     def _names(self) -> list[str]:
         names = []
         while True:
-            self._blanks()
+            self._skip(_BLANKS)
             names.append(self._name())
-            self._blanks()
+            self._skip(_BLANKS)
             if not self._text.startswith(".", self._at):
                 return names[:_DEEPEST]
             self._at += 1
@@ -107,7 +106,7 @@ class _TomlScanner:
             return bare[0]
         quoted = self._string()
         inner = quoted[1:-1]
-        return _ESCAPE.sub(_unescaped, inner) if quoted.startswith('"') else inner
+        return _ESCAPE.sub(_unescape, inner) if quoted.startswith('"') else inner
 
     def _string(self) -> str:
         match = _STRINGS.match(self._text, self._at)
@@ -116,27 +115,21 @@ class _TomlScanner:
         return match[0]
 
     def _value(self, path: Path) -> None:
-        self._blanks()
+        self._skip(_BLANKS)
         start = self._text[self._at]
         if start == "[":
-            self._list(path)
+            for place in self._entries("]"):
+                self._found.setdefault((*path, place), self._here())
+                self._value((*path, place))
         elif start == "{":
-            self._inline(path)
+            for _ in self._entries("}"):
+                self._pair(path)
         elif start in "\"'":
             self._string()
         else:
             match = _SCALAR.match(self._text, self._at)
             assert match is not None, "the text is valid TOML"
             self._at = match.end()
-
-    def _list(self, path: Path) -> None:
-        for place in self._entries("]"):
-            self._found.setdefault((*path, place), self._here())
-            self._value((*path, place))
-
-    def _inline(self, path: Path) -> None:
-        for _ in self._entries("}"):
-            self._pair(path)
 
     def _entries(self, end: str) -> Iterator[int]:
         """Stand on each entry of a list or inline table in turn, then past its end."""
@@ -151,13 +144,8 @@ class _TomlScanner:
                 return
             yield place
 
-    def _skip(self) -> None:
-        match = _SKIPPED.match(self._text, self._at)
-        if match:
-            self._at = match.end()
-
-    def _blanks(self) -> None:
-        match = _BLANKS.match(self._text, self._at)
+    def _skip(self, what: re.Pattern[str] = _SKIPPED) -> None:
+        match = what.match(self._text, self._at)
         if match:
             self._at = match.end()
 
@@ -167,6 +155,6 @@ class _TomlScanner:
         return self._line
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     short, *codes = match.groups()
     return _ESCAPES[short] if short else chr(int(codes[0] or codes[1], 16))

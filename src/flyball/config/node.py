@@ -48,7 +48,7 @@ def _gate(packages: Mapping[str, Any], scripts: Mapping[str, Any]) -> tuple[str,
     for at, part in enumerate(parts):
         found = _runner(part, packages)
         if found:
-            built = [_started(each) for each in parts[:at] if not _LOOKS.search(each)]
+            built = [_in_a_shell(each) for each in parts[:at] if not _LOOKS.search(each)]
             left = len(parts) - 1 - len(built)
             return " && ".join([*built, found[0]]), f"package.json tests with {found[1]}{_LEFT if left else ''}"
     for name in ("vitest", "jest"):
@@ -73,7 +73,7 @@ def _parts(name: str, scripts: Mapping[str, Any], seen: tuple[str, ...] = ()) ->
             yield part
 
 
-def _started(part: str) -> str:
+def _in_a_shell(part: str) -> str:
     """A command of a script as a shell can start it: scripts find the programs of node_modules by name."""
     first = part.partition(" ")[0]
     return part if first in _BY_THE_SHELL or "=" in first else f"npx --no-install {part}"

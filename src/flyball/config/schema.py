@@ -39,7 +39,7 @@ def duration(value: object) -> Duration:
     return Duration(seconds)
 
 
-def custom(kind: type, value: object) -> Duration:
+def convert_duration(kind: type, value: object) -> Duration:
     """What msgspec asks of types that are not its own."""
     assert kind in (Duration, Span)
     found = duration(value)

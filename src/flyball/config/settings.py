@@ -8,18 +8,10 @@ import msgspec
 from flyball.config import schema
 from flyball.config.agents import cast_roles
 from flyball.config.errors import ConfigError, FlagInvalid
-from flyball.config.file import FileConfig, expectation, nearest, said, shown
+from flyball.config.file import NO_SETTINGS, FileConfig, expectation, given_values, nearest, spell_value
 from flyball.core.claims.reviews import EvaluateSettings
 from flyball.core.health.verdict import Thresholds
-from flyball.core.model.task import (
-    AgentSpec,
-    BreakerSettings,
-    CodeLimits,
-    Gate,
-    Limits,
-    QaSettings,
-    Settings,
-)
+from flyball.core.model.task import AgentSpec, BreakerSettings, CodeLimits, Gate, Limits, QaSettings, Settings
 from flyball.core.workflows.registry import DEFAULT, UNUSABLE, WORKFLOWS, own_strikes
 
 OTHER_STAGES = "other"
@@ -73,8 +65,10 @@ def build(file: FileConfig | None, flags: RunFlags, *, terminal: bool = False) -
 
     `terminal` says whether somebody sits at one.
     """
-    top = file.top if file else schema.TopLevel()
-    _check_flags(flags)
+    said = file or NO_SETTINGS
+    top, options, ship, imports = said.top, said.gate_options, said.ship, said.imports
+    for name in ("setup", "sandbox", "parallel", "workflow", "agent", "model"):
+        _flag(flags, name, schema.TopLevel)
     workflow = workflow_of(file, flags)
     cast = cast_roles(
         file,
@@ -88,9 +82,6 @@ def build(file: FileConfig | None, flags: RunFlags, *, terminal: bool = False) -
     attended = _first(flags.attended, top.attended, terminal)
     sandbox = _first(flags.sandbox, top.sandbox, "auto")
     defaults = Settings()
-    options = file.gate_options if file else schema.GateOptions()
-    ship = file.ship if file else schema.ShipTable()
-    imports = file.imports if file else schema.ImportTable()
     settings = Settings(
         gates=_gates(file, flags),
         setup=_first(flags.setup, top.setup, ""),
@@ -100,12 +91,12 @@ def build(file: FileConfig | None, flags: RunFlags, *, terminal: bool = False) -
         environment_folders=_first(options.environment, defaults.environment_folders),
         protected=options.protected,
         roles=cast.roles,
-        limits=with_limits(_limits(file), flags),
-        breaker=_breaker(file),
-        monitor=Thresholds(**(file.monitor if file else {})),
-        code=CodeLimits(**(file.code if file else {})),
-        qa=msgspec.convert(file.qa if file else {}, QaSettings),
-        evaluate=EvaluateSettings(**(file.evaluate if file else {})),
+        limits=with_limits(_change_limits(Limits(), given_values(said.limits)), flags),
+        breaker=_breaker(said),
+        monitor=Thresholds(**said.monitor),
+        code=CodeLimits(**said.code),
+        qa=msgspec.convert(said.qa, QaSettings),
+        evaluate=EvaluateSettings(**said.evaluate),
         sandbox="none" if sandbox == "none" else "bwrap",
         network=_first(top.network, defaults.network),
         in_place=_first(flags.in_place, top.in_place, False),
@@ -143,10 +134,10 @@ def without_sandbox(configured: Configured, missing: str) -> Configured:
 def with_limits(limits: Limits, flags: RunFlags) -> Limits:
     """The limits with those typed in their place; `resume` takes the same options."""
     names = set(RunFlags.__struct_fields__) & set(schema.LimitsTable.__struct_fields__)
-    return _replaced(limits, {name: _flag(flags, name, schema.LimitsTable) for name in names})
+    return _change_limits(limits, {name: _flag(flags, name, schema.LimitsTable) for name in names})
 
 
-def _replaced(limits: Limits, table: Mapping[str, Any]) -> Limits:
+def _change_limits(limits: Limits, table: Mapping[str, Any]) -> Limits:
     given: dict[str, Any] = {}
     for name, value in table.items():
         if value is not None:
@@ -156,25 +147,18 @@ def _replaced(limits: Limits, table: Mapping[str, Any]) -> Limits:
     return msgspec.structs.replace(limits, **given)
 
 
-def _limits(file: FileConfig | None) -> Limits:
-    return _replaced(Limits(), said(file.limits) if file else {})
-
-
-def _check_flags(flags: RunFlags) -> None:
-    for name in ("setup", "sandbox", "parallel", "workflow", "agent", "model"):
-        _flag(flags, name, schema.TopLevel)
-
-
 def _flag(flags: RunFlags, name: str, kind: type[msgspec.Struct]) -> Any:
     """A typed value, checked by the rule for the setting of the same name."""
     value = getattr(flags, name)
     if value is None:
         return None
     try:
-        return getattr(msgspec.convert({name: value}, kind, dec_hook=schema.custom), name)
+        return getattr(msgspec.convert({name: value}, kind, dec_hook=schema.convert_duration), name)
     except msgspec.ValidationError as error:
         wanted = expectation(kind, name)
-        raise FlagInvalid(f"--{name.replace('_', '-')}", f"expected {wanted}, but it is {shown(value)}") from error
+        raise FlagInvalid(
+            f"--{name.replace('_', '-')}", f"expected {wanted}, but it is {spell_value(value)}"
+        ) from error
 
 
 def workflow_of(file: FileConfig | None, flags: RunFlags) -> str:
@@ -210,16 +194,16 @@ def _gate_flag(typed: str) -> tuple[str, str]:
     name, equals, command = typed.partition("=")
     name, command = name.strip(), command.strip()
     if not equals or not command or not schema.NAME.fullmatch(name):
-        raise FlagInvalid("--gate", f'expected NAME="COMMAND", such as test="pytest -q", but it is {shown(typed)}')
+        raise FlagInvalid(
+            "--gate", f'expected NAME="COMMAND", such as test="pytest -q", but it is {spell_value(typed)}'
+        )
     if name in schema.GateOptions.__struct_fields__:
         raise FlagInvalid("--gate", f"expected another name, since gates.{name} is a setting")
     return name, command
 
 
-def _breaker(file: FileConfig | None) -> BreakerSettings:
+def _breaker(file: FileConfig) -> BreakerSettings:
     default = BreakerSettings()
-    if file is None:
-        return default
     stages = dict(default.stages)
     other = default.other
     known = tuple(dict.fromkeys((*(s for w in WORKFLOWS.values() for s in w.stages), OTHER_STAGES)))
@@ -228,9 +212,9 @@ def _breaker(file: FileConfig | None) -> BreakerSettings:
             problem = f"there is no such stage{nearest(name, known)}; expected one of: {', '.join(known)}"
             raise file.origin.invalid(("breaker", name), problem)
         if name == OTHER_STAGES:
-            other = msgspec.structs.replace(other, **said(table))
+            other = msgspec.structs.replace(other, **given_values(table))
         else:
-            stages[name] = msgspec.structs.replace(default.strikes(name, own_strikes(name)), **said(table))
+            stages[name] = msgspec.structs.replace(default.strikes(name, own_strikes(name)), **given_values(table))
     return BreakerSettings(stages, other, float(file.cooldown) if file.cooldown else None)
 
 

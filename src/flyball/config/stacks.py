@@ -120,24 +120,19 @@ def _python_setup(
         return "", ""
     said = " ".join([*(read(name) or "" for name in lists), str(extras.get(extra)), *_group(groups, group)])
     missing = [tool for tool in tools if not re.search(rf"\b{tool}\b(?!-)", said)]
-    wanted += "".join(f" {_pinned(tool, files, read)}" for tool in missing)
+    wanted += "".join(f" {_with_version(tool, files, read)}" for tool in missing)
     # Packages in the virtual environment win over the machine's, which still lends what nobody listed.
     begun = "python3 -m venv --system-site-packages .venv"
-    reason = (
-        f"{', '.join(reasons)} says what to install"
-        if len(reasons) == 1
-        else f"{', '.join(reasons)} say what to install"
-    )
-    reason += (
-        f"; {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} used here and not listed" if missing else ""
-    )
+    reason = f"{', '.join(reasons)} {'says' if len(reasons) == 1 else 'say'} what to install"
+    if missing:
+        reason += f"; {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} used here and not listed"
     if installed("uv"):
         return f"{begun} && uv pip install -q --python .venv/bin/python{wanted}", reason
     newer = f".venv/bin/python -m pip install -q '{_KNOWS_GROUPS}' && " if group else ""
     return f"{begun} && {newer}.venv/bin/python -m pip install -q{wanted}", reason
 
 
-def _pinned(tool: str, files: frozenset[str], read: Reader) -> str:
+def _with_version(tool: str, files: frozenset[str], read: Reader) -> str:
     """A tool in the version that pre-commit runs here: another one finds other things."""
     hooks = read(".pre-commit-config.yaml") or "" if ".pre-commit-config.yaml" in files else ""
     told = re.search(rf"repo: \S+/{tool}-pre-commit\s+rev: [\"']?v?(\d+(?:\.\d+)+)", hooks)

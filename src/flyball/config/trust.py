@@ -13,7 +13,7 @@ import msgspec
 
 from flyball.config import schema
 from flyball.config.errors import HomeUnusable, NotTrusted
-from flyball.config.file import FileConfig, said
+from flyball.config.file import FileConfig, given_values
 from flyball.config.home import RepositoryHome
 from flyball.config.settings import RunFlags
 from flyball.core.claims.reviews import VALIDATORS
@@ -148,13 +148,13 @@ def _loosens(file: FileConfig, flags: RunFlags) -> Iterator[str]:
         yield f"issues are not looked for in: {', '.join(file.evaluate['ignore'])}"
     defaults = BreakerSettings()
     limits = msgspec.structs.asdict(Limits())
-    given = {k: v for k, v in said(file.limits).items() if getattr(flags, k, None) is None}
+    given = {k: v for k, v in given_values(file.limits).items() if getattr(flags, k, None) is None}
     yield from _higher("limits", given, limits | {k.removesuffix("_s"): v for k, v in limits.items()})
     yield from _higher("monitor", file.monitor, msgspec.structs.asdict(Thresholds()))
     yield from _higher("code", file.code, msgspec.structs.asdict(CodeLimits()))
     for stage, table in file.breaker.items():
         strikes: Strikes = defaults.strikes(stage, own_strikes(stage))
-        yield from _higher(f"breaker.{stage}", said(table), msgspec.structs.asdict(strikes))
+        yield from _higher(f"breaker.{stage}", given_values(table), msgspec.structs.asdict(strikes))
 
 
 def _higher(section: str, given: Mapping[str, float], defaults: Mapping[str, float | None]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 
 from flyball import faults
 from flyball.documents.errors import WorkFolderMissing, WorkFolderUnusable
-from flyball.swap import placed, replaced, settle
+from flyball.swap import exchange, put_if_free, settle
 
 MAX_BYTES = 64 * 1024 * 1024
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -174,8 +174,8 @@ class KeptFolder:
     def _put(self, out: str, name: str, before: bytes | None, after: bytes) -> bool:
         """Put the new file in place, unless another is there than was read; one that came out is given back."""
         if before is None or self.read(name) != before:
-            done = before is None and placed(out, name, folder=self._descriptor)
-        elif not replaced(out, name, folder=self._descriptor):
+            done = before is None and put_if_free(out, name, folder=self._descriptor)
+        elif not exchange(out, name, folder=self._descriptor):
             return True
         else:
             faults.point("work.write.exchanged")
@@ -194,13 +194,13 @@ class KeptFolder:
         seen = [ours]
         while True:
             held = self.read(out)
-            replaced(out, name, folder=self._descriptor)
+            exchange(out, name, folder=self._descriptor)
             left = self.read(out)
             if left in (*seen, None):
                 break
             seen.append(held or b"")
         if left not in (ours, None):
-            placed(out, self._beside(name), folder=self._descriptor)
+            put_if_free(out, self._beside(name), folder=self._descriptor)
 
     def clear(self) -> None:
         """Take away what a killed edit left; what somebody saved in that instant is kept beside its file."""
@@ -211,7 +211,7 @@ class KeptFolder:
                 if expected == [_UNFINISHED] or _digest(self.read(left)) in expected:
                     os.unlink(left, dir_fd=self._descriptor)
                 else:
-                    placed(left, self._beside(name), folder=self._descriptor)
+                    put_if_free(left, self._beside(name), folder=self._descriptor)
             except OSError as error:
                 raise self._unusable(left, error) from error
 

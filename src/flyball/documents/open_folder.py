@@ -6,7 +6,7 @@ import stat
 from collections.abc import Callable
 
 from flyball import faults
-from flyball.swap import replaced, settle
+from flyball.swap import exchange, settle
 
 Stamp = tuple[int, int, int]
 """What tells a file from one written later under its name."""
@@ -61,7 +61,7 @@ def replace(folder: int, name: str, raw: bytes, is_ours: Callable[[bytes | None]
             os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
         file.write(raw)
     faults.point("loop.write.inside")
-    if replaced(fresh, name, folder=folder):
+    if exchange(fresh, name, folder=folder):
         kept = _put_away(folder, fresh, name, is_ours) or kept
     faults.point("loop.write.after")
     return kept

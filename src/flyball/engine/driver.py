@@ -128,7 +128,9 @@ class Driver:
                 self._append(*following.facts)
                 continue
             for effect in following.effects:
-                self._begin(effect)
+                begun = begin(self.state, effect, self._clock.now())
+                self._append(begun)
+                self._start(begun.effect)
             if following.effects:
                 continue
             if not self._running:
@@ -145,11 +147,6 @@ class Driver:
             for listener in self._listeners:
                 listener(event, self._state)
 
-    def _begin(self, effect: Effect) -> None:
-        begun = begin(self.state, effect, self._clock.now())
-        self._append(begun)
-        self._start(begun.effect)
-
     def _start(self, effect: Effect) -> None:
         stop = self._make_stop()
         self._stops[effect.id] = stop
@@ -157,12 +154,9 @@ class Driver:
         self._running[running] = effect.id
 
     async def _outcome(self, effect: Effect, stop: Stop) -> Outcome:
-        if isinstance(effect, Wait):
-            return await self._waited(effect, stop)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._perform, effect, stop)
-
-    async def _waited(self, effect: Wait, stop: Stop) -> Outcome:
+        if not isinstance(effect, Wait):
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, self._perform, effect, stop)
         while (left := (effect.until - self._clock.now()).total_seconds()) > 0:
             if stop.is_set():
                 return Interrupted("the wait was broken off")
@@ -214,11 +208,7 @@ class Driver:
         while self._running:
             done, _ = await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
             for finished in done:
-                self._finish_late(finished)
-
-    def _finish_late(self, finished: asyncio.Task[Outcome]) -> None:
-        key = self._running[finished]
-        if isinstance(self.state.open.get(key), Ask):
-            self._running.pop(finished)
-            return
-        self._finish(finished)
+                if isinstance(self.state.open.get(self._running[finished]), Ask):
+                    self._running.pop(finished)
+                else:
+                    self._finish(finished)

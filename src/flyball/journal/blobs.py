@@ -26,12 +26,15 @@ class FileBlobs:
         ref = hashlib.sha256(data).hexdigest()
         path = self._path(ref)
         try:
-            above = path.parents[:2]
+            folders = path.parents[:2]
             if not _holds(path, data):
-                above = above[: 1 + _made(path.parent)]
+                make_directory(self._directory)
+                # Only a new folder has a name to be made durable.
+                folders = folders[:1] if path.parent.is_dir() else folders
+                path.parent.mkdir(mode=0o700, exist_ok=True)
                 _write(path, data)
             # Once, after all was made: each sync of its own would wait for the disk again.
-            for folder in above:
+            for folder in folders:
                 sync_directory(folder)
         except OSError as error:
             raise BlobUnwritable(
@@ -59,14 +62,6 @@ class FileBlobs:
         if not _REF.fullmatch(ref):
             raise ValueError(f"{ref!r} does not name a text; expected 64 hexadecimal digits.")
         return self._directory / ref[:2] / ref
-
-
-def _made(folder: Path) -> bool:
-    """Whether the folder of a text had to be made."""
-    make_directory(folder.parent)
-    missing = not folder.is_dir()
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return missing
 
 
 def _holds(path: Path, data: bytes) -> bool:

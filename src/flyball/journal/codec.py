@@ -52,7 +52,7 @@ def encode(
     entries: list[StoredEvent] = []
     events: list[Event] = []
     for seq, fact in enumerate(facts, after + 1):
-        body, event = _stored(Event(seq, moment, epoch, fact), secrets)
+        body, event = _encode_one(Event(seq, moment, epoch, fact), secrets)
         effect, attempt = _performance(fact)
         crc = crc32(body, _salt(task))
         entries.append(StoredEvent(seq, moment.isoformat(), epoch, kind(fact), effect, attempt, body.decode(), crc))
@@ -66,9 +66,10 @@ def decode(journal: str, task: TaskId, rows: Iterable[tuple[bytes, int]], *, aft
     A few are decoded at a time, because a processor that goes to and fro between decoding and folding takes longer for both.
     """
     events: list[Event] = []
+    salt = _salt(task)
     try:
-        for event in _decoded(journal, task, rows, after=after):
-            events.append(event)
+        for seq, (body, crc) in enumerate(rows, after + 1):
+            events.append(_decode_one(journal, task, seq, body, crc, salt))
             if len(events) == _AT_ONCE:
                 yield from events
                 events.clear()
@@ -81,16 +82,10 @@ def decode(journal: str, task: TaskId, rows: Iterable[tuple[bytes, int]], *, aft
 def decode_some(journal: str, task: TaskId, rows: Iterable[tuple[int, bytes, int]]) -> Iterator[Event]:
     """The events of rows of place, body and checksum, between which others may stand."""
     for seq, body, crc in rows:
-        yield _one(journal, task, seq, body, crc, _salt(task))
+        yield _decode_one(journal, task, seq, body, crc, _salt(task))
 
 
-def _decoded(journal: str, task: TaskId, rows: Iterable[tuple[bytes, int]], *, after: int) -> Iterator[Event]:
-    salt = _salt(task)
-    for seq, (body, crc) in enumerate(rows, after + 1):
-        yield _one(journal, task, seq, body, crc, salt)
-
-
-def _one(journal: str, task: TaskId, seq: int, body: bytes, crc: int, salt: int) -> Event:
+def _decode_one(journal: str, task: TaskId, seq: int, body: bytes, crc: int, salt: int) -> Event:
     if crc32(body, salt) != crc:
         raise JournalCorrupt(journal, f"event {seq} of task {task} does not match its checksum", task=task, seq=seq)
     try:
@@ -98,13 +93,11 @@ def _one(journal: str, task: TaskId, seq: int, body: bytes, crc: int, salt: int)
     except msgspec.ValidationError as error:
         raise _newer(journal, task, seq, body, error) from error
     except msgspec.DecodeError as error:
-        raise JournalCorrupt(
-            journal, f"event {seq} of task {task} is not JSON ({error})", task=task, seq=seq
-        ) from error
+        problem = f"event {seq} of task {task} is not JSON ({error})"
+        raise JournalCorrupt(journal, problem, task=task, seq=seq) from error
     if event.seq != seq:
-        raise JournalCorrupt(
-            journal, f"task {task} has event {event.seq} where event {seq} was expected", task=task, seq=seq
-        )
+        problem = f"task {task} has event {event.seq} where event {seq} was expected"
+        raise JournalCorrupt(journal, problem, task=task, seq=seq)
     return event
 
 
@@ -120,7 +113,7 @@ def words_taken(events: Sequence[Event], taking: Sequence[int]) -> dict[int, int
     return spoken
 
 
-def stale(task: TaskId, epoch: int, current: int) -> str:
+def stale_message(task: TaskId, epoch: int, current: int) -> str:
     """What a process is told whose lease another has taken over."""
     return (
         f"Task {task} was taken over by another process (epoch {current}; this one has {epoch}). "
@@ -142,7 +135,7 @@ def check_word(word: Spoken, text: str, question: str) -> None:
         raise FactUnstorable(f"This cannot be passed on to the task: {error}.") from error
 
 
-def _stored(event: Event, secrets: tuple[str, ...]) -> tuple[bytes, Event]:
+def _encode_one(event: Event, secrets: tuple[str, ...]) -> tuple[bytes, Event]:
     """A body, and what it says when read: constructors check nothing, and an unreadable fact would end its task for ever."""
     try:
         body = _encoder.encode(event)

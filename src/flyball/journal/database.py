@@ -52,11 +52,11 @@ class Database:
             return cls(path, _connect_for_reading(path, patience_s), error)
 
     def close(self) -> None:
-        with self._turn, explained(self.path):
+        with self._turn, explain_errors(self.path):
             self._connection.close()
 
     def select(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
-        with self._turn, explained(self.path):
+        with self._turn, explain_errors(self.path):
             return self._connection.execute(statement, values).fetchall()
 
     @property
@@ -69,7 +69,7 @@ class Database:
         """One transaction, durable and still reachable by its name when the block is left without an error."""
         if self._unwritable is not None:
             raise self._unwritable
-        with self._turn, explained(self.path):
+        with self._turn, explain_errors(self.path):
             self._refuse_gone()
             with transaction(self._connection, "IMMEDIATE"):
                 yield self._connection
@@ -85,7 +85,7 @@ class Database:
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explain_errors(path: Path) -> Iterator[None]:
     """Turn what SQLite says of the world into our errors, with the next thing to do; a wrong statement stays what it is."""
     try:
         yield
@@ -101,7 +101,7 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def _connect(path: Path, mode: str, patience_s: float) -> sqlite3.Connection:
-    with explained(path):
+    with explain_errors(path):
         connection = sqlite3.connect(
             f"file:{quote(str(path.absolute()))}?{mode}",
             uri=True,
@@ -111,28 +111,19 @@ def _connect(path: Path, mode: str, patience_s: float) -> sqlite3.Connection:
         )
         try:
             if mode == _WRITING:
-                _prepare(connection, path, patience_s)
-            else:
-                _refuse_older(connection, path)
+                schema_of(connection, path)
+                _use_wal(connection, patience_s)
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.execute("PRAGMA foreign_keys = ON")
+                migrate(connection, path)
+            elif not is_current(connection, path):
+                raise JournalUnwritable(
+                    f"The journal {path} is of an older flyball and read-only. Make it writable and try again."
+                )
         except BaseException:
             connection.close()
             raise
         return connection
-
-
-def _prepare(connection: sqlite3.Connection, path: Path, patience_s: float) -> None:
-    schema_of(connection, path)
-    _use_wal(connection, patience_s)
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    migrate(connection, path)
-
-
-def _refuse_older(connection: sqlite3.Connection, path: Path) -> None:
-    if not is_current(connection, path):
-        raise JournalUnwritable(
-            f"The journal {path} is of an older flyball and read-only. Make it writable and try again."
-        )
 
 
 def _connect_for_reading(path: Path, patience_s: float) -> sqlite3.Connection:

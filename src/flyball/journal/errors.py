@@ -1,20 +1,4 @@
-"""What can go wrong with a journal, each named after its situation.
-
-JournalError
-├── JournalUnwritable   full, read-only or locked; what is in it can still be read
-├── JournalGone         deleted or replaced while open
-├── JournalCorrupt      damaged; never overwritten
-├── JournalNewer        written by a flyball that knows more
-├── FactUnstorable      a fact that could not be read back; nothing was written
-├── TaskUnknown         no such task in this journal
-├── WordTaken           a person's word was taken already
-├── LeaseHeld           another process works on this
-├── LeaseLost           another process has taken over
-├── LeaseUnsupported    the file system has no locks
-├── BlobUnwritable      a text could not be kept
-├── BlobMissing         a text that should be there is not
-└── BlobCorrupt         a text is not what its name says
-"""
+"""What can go wrong with a journal, each named after its situation."""
 
 from __future__ import annotations
 

@@ -11,6 +11,8 @@ import fcntl
 import hashlib
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol, Self
@@ -57,7 +59,10 @@ class Lease:
         path = lock_dir / f"{kind}-{quote(name, safe='')}.lock"
         lock = _lock(scope, path)
         try:
-            _sign(lock, path, msgspec.json.encode(holder))
+            with _explain_unwritable(path):
+                # Whoever asks next is told who holds it.
+                os.ftruncate(lock, 0)
+                os.pwrite(lock, msgspec.json.encode(holder), 0)
             faults.point("lease.locked")
             return cls(scope, journal.next_epoch(scope, holder), path, lock)
         except BaseException:
@@ -94,7 +99,9 @@ class Lease:
 def _lock(scope: str, path: Path) -> int:
     """A descriptor that holds the lock on the file that has this name now; programs we start do not inherit it."""
     while True:
-        lock = _open(path)
+        with _explain_unwritable(path):
+            make_directory(path.parent)
+            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -111,27 +118,14 @@ def _lock(scope: str, path: Path) -> int:
         os.close(lock)
 
 
-def _open(path: Path) -> int:
+@contextmanager
+def _explain_unwritable(path: Path) -> Iterator[None]:
     try:
-        make_directory(path.parent)
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        yield
     except OSError as error:
-        raise _unwritable(path, error) from error
-
-
-def _sign(lock: int, path: Path, name: bytes) -> None:
-    """Say who holds the lock, for whoever asks next."""
-    try:
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, name, 0)
-    except OSError as error:
-        raise _unwritable(path, error) from error
-
-
-def _unwritable(path: Path, error: OSError) -> JournalUnwritable:
-    return JournalUnwritable(
-        f"The lock file {path} cannot be written ({error.strerror}). Free some space, or make its folder writable, and try again."
-    )
+        raise JournalUnwritable(
+            f"The lock file {path} cannot be written ({error.strerror}). Free some space, or make its folder writable, and try again."
+        ) from error
 
 
 def _holder(lock: int) -> Holder | None:

@@ -1,8 +1,7 @@
-"""A journal and blobs in memory, for tests and the simulator; they behave as those on disk do."""
+"""A journal in memory, for tests; it behaves as the one on disk does."""
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -11,7 +10,7 @@ from flyball.core.model.events import Event, Fact, Spoken
 from flyball.core.model.naming import task_id
 from flyball.core.model.task import TaskId
 from flyball.journal import codec
-from flyball.journal.errors import BlobMissing, LeaseLost, TaskUnknown, WordTaken
+from flyball.journal.errors import LeaseLost, TaskUnknown, WordTaken
 from flyball.journal.records import Holder, LeaseRecord, Opening, StoredWord, TaskRecord, in_utc, task_scope
 
 _NAME = "in memory"
@@ -57,7 +56,7 @@ class MemoryJournal:
             rows = self._rows_of(task)
             lease = self._leases.get(task_scope(task))
             if lease is not None and lease.epoch != epoch:
-                raise LeaseLost(codec.stale(task, epoch, lease.epoch))
+                raise LeaseLost(codec.stale_message(task, epoch, lease.epoch))
             entries, events = codec.encode(task, facts, after=len(rows), epoch=epoch, at=at)
             words = codec.words_taken(events, taking)
             for word in words:
@@ -100,20 +99,3 @@ class MemoryJournal:
         if task not in self._rows:
             raise TaskUnknown(task)
         return self._rows[task]
-
-
-class MemoryBlobs:
-    """Texts by their hash, forgotten with the process."""
-
-    def __init__(self) -> None:
-        self._texts: dict[str, bytes] = {}
-
-    def put(self, data: bytes) -> str:
-        ref = hashlib.sha256(data).hexdigest()
-        self._texts[ref] = data
-        return ref
-
-    def get(self, ref: str) -> bytes:
-        if ref not in self._texts:
-            raise BlobMissing(f"The text {ref} is not there.")
-        return self._texts[ref]

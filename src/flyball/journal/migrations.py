@@ -58,7 +58,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 
 def schema_of(connection: sqlite3.Connection, path: Path) -> int:
     """The number of steps a file has had; a file of another program, of a newer flyball or of one before the first release is refused."""
-    application, version, tables = _identity(connection)
+    # All of one instant: another process may be migrating.
+    queries = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+    with transaction(connection, "DEFERRED"):
+        application, version, tables = (int(connection.execute(query).fetchone()[0]) for query in queries)
     if application != APPLICATION_ID and (application or version or tables):
         raise JournalCorrupt(str(path), "it is a database of another program")
     if version > len(MIGRATIONS):
@@ -109,11 +112,3 @@ def _roll_back(connection: sqlite3.Connection) -> None:
     """SQLite has rolled back by itself after some errors, a full disk among them."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")
-
-
-def _identity(connection: sqlite3.Connection) -> tuple[int, int, int]:
-    """Application, schema version and number of tables, all of one instant: another process may be migrating."""
-    queries = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
-    with transaction(connection, "DEFERRED"):
-        application, version, tables = (int(connection.execute(query).fetchone()[0]) for query in queries)
-    return application, version, tables

@@ -152,7 +152,7 @@ def _fence(connection: sqlite3.Connection, task: TaskId, epoch: int) -> int:
         raise TaskUnknown(task)
     last, current = row
     if current is not None and current != epoch:
-        raise LeaseLost(codec.stale(task, epoch, current))
+        raise LeaseLost(codec.stale_message(task, epoch, current))
     return int(last or 0)
 
 

@@ -11,7 +11,7 @@ from flyball.core.model.task import Commit
 class Trees(Protocol):
     """The part of a workspace that a measurement reads."""
 
-    def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]: ...
+    def changed_files(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]: ...
     def added_lines(self, old: Commit, new: Commit, path: str) -> tuple[tuple[int, int], ...]: ...
     def read_file(self, commit: Commit, path: str) -> bytes | None: ...
     def list_files(self, commit: Commit) -> tuple[str, ...]: ...
@@ -37,9 +37,9 @@ class RememberedTrees:
         self.tree_of = workspace.tree_of
         self.export = workspace.export
 
-    def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]:
+    def changed_files(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]:
         if (old, new) not in self._changed:
-            self._changed[old, new] = self._workspace.changed(old, new) if old != new else ()
+            self._changed[old, new] = self._workspace.changed_files(old, new) if old != new else ()
         return self._changed[old, new]
 
     def read_file(self, commit: Commit, path: str) -> bytes | None:

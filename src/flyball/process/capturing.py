@@ -28,6 +28,11 @@ class Captured(msgspec.Struct, frozen=True):
     stdout: bytes
     stderr: bytes
 
+    @property
+    def complaint(self) -> str:
+        """What it said on standard error, as text."""
+        return self.stderr.decode("utf-8", "backslashreplace").strip()
+
 
 class _Prompt(subprocess.Popen[bytes]):
     """Popen that learns of an end when it comes: with a time limit, Popen itself looks again and again, with pauses."""
@@ -71,7 +76,9 @@ def capture(
         raise ProgramMissing(why_missing(argv[0], cwd, env, step, error.errno)) from None
     with process:
         try:
-            stdout, stderr = _bounded(process, most, timeout) if most else process.communicate(input or None, timeout)
+            stdout, stderr = (
+                _read_at_most(process, most, timeout) if most else process.communicate(input or None, timeout)
+            )
         except BaseException as error:
             _kill(process.pid)
             if isinstance(error, subprocess.TimeoutExpired):
@@ -85,7 +92,7 @@ def capture(
     return Captured(process.returncode, stdout, stderr)
 
 
-def _bounded(process: _Prompt, most: int, timeout: float) -> tuple[bytes, bytes]:
+def _read_at_most(process: _Prompt, most: int, timeout: float) -> tuple[bytes, bytes]:
     assert process.stdout is not None
     assert process.stderr is not None
     stdout = process.stdout.read(most)

@@ -28,9 +28,9 @@ class Front:
         self._life = life
         self._free = False
         # Not PDEATHSIG: only the thread that asked for it could take it back.
-        threading.Thread(target=self._mourn, name="front", daemon=True).start()
+        threading.Thread(target=self._end_with_front, name="front", daemon=True).start()
 
-    def _mourn(self) -> None:
+    def _end_with_front(self) -> None:
         """A front that was killed ends the work behind it, which saves."""
         os.read(self._life, 1)
         if not self._free:
@@ -70,13 +70,13 @@ def step_behind(repair: Callable[[bool], None]) -> Front:
     child = os.fork()
     if child:
         os.close(life)
-        sys.exit(_stand(child, repair))
+        sys.exit(_wait_in_front(child, repair))
     os.close(held)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return Front(front, life)
 
 
-def _stand(child: int, repair: Callable[[bool], None]) -> int:
+def _wait_in_front(child: int, repair: Callable[[bool], None]) -> int:
     """Wait until the child has ended or let go; the exit code."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     while True:

@@ -50,11 +50,9 @@ def _write_all(fd: int, data: bytes) -> None:
 
 @contextmanager
 def open_sink(name: str, path: Path | None, limit: int, on_output: OnOutput | None) -> Iterator[Sink]:
-    if path is None:
-        yield Sink(name, None, limit, on_output)
-        return
-    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600) if path is not None else None
     try:
         yield Sink(name, fd, limit, on_output)
     finally:
-        os.close(fd)
+        if fd is not None:
+            os.close(fd)

@@ -40,6 +40,7 @@ def _close(*fds: int) -> None:
         os.close(fd)
 
 
-def asked(stop: ports.Stop) -> str:
+def stop_words(stop: ports.Stop) -> str:
+    """Why a run ended that was asked to."""
     reason = getattr(stop, "reason", "")
     return f"asked to stop ({reason})" if reason else "asked to stop"

@@ -56,17 +56,13 @@ def start_warden(payload: bytes, fds: Sequence[int], patience: float) -> Iterato
             yield WardenLine(process, control, stdin, (stdout, stderr))
         finally:
             control.close()
-            _await(process, patience)
+            try:
+                process.wait(patience)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def _pipe(reading: ExitStack, writing: ExitStack) -> tuple[FileIO, FileIO]:
     reader, writer = os.pipe()
     return reading.enter_context(FileIO(reader, "rb")), writing.enter_context(FileIO(writer, "wb"))
-
-
-def _await(process: subprocess.Popen[bytes], seconds: float) -> None:
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

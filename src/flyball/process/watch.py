@@ -1,4 +1,4 @@
-"""The controller's side of a run: moves bytes, keeps the limits, hears the warden."""
+"""The controller's side of a run: moves bytes, keeps the limits, hears the warden, and ends what a killed warden left."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from flyball import warden
 from flyball.process.errors import WardenFailed
-from flyball.process.orphans import sweep
 from flyball.process.output import Sink
-from flyball.process.stop import StopFlag, asked
+from flyball.process.stop import StopFlag, stop_words
 from flyball.process.warden_channel import WardenLine
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class RunWatch:
     def _keep_limits(self) -> None:
         now = time.monotonic()
         if self._stop is not None and self._stop.is_set():
-            self._end("stop", asked(self._stop))
+            self._end("stop", stop_words(self._stop))
         for at, ended_by, detail in self._due():
             if at <= now:
                 self._end(ended_by, detail)
@@ -163,7 +163,7 @@ class RunWatch:
             return self._exit(None, None, "missing", 0, why_missing(step, int(error)))
         strays, details = 0, [self._detail] if self._detail else []
         if "ended" not in said:
-            strays = sweep(int(said["started"][0]), self._line.outputs) if "started" in said else 0
+            strays = end_orphans(int(said["started"][0]), self._line.outputs) if "started" in said else 0
             if "started" not in said or "broken" in said:
                 raise WardenFailed(self._why_warden_failed())
             details.append("its warden was killed, and what it kept was killed with it")
@@ -185,3 +185,39 @@ class RunWatch:
     def _why_warden_failed(self) -> str:
         said = " ".join(self._said.get("broken", [])) or self._sinks[1].tail.decode("utf-8", "backslashreplace").strip()
         return f"the process that keeps a run's programs together failed ({said or 'killed'}); try again, and run flyball doctor"
+
+
+def end_orphans(session: int, outputs: Sequence[FileIO]) -> int:
+    """End what a killed warden left: the program's session, whoever holds its output open, and all below those.
+
+    A daemon that left the session and closed its output is not found: only the warden, or a sandbox, holds that one.
+    """
+    pipes = {_identity(os.fstat(output.fileno())) for output in outputs}
+    ended: set[int] = set()
+    deadline = time.monotonic() + warden.PATIENCE
+    while time.monotonic() < deadline:
+        table = [process for process in warden.processes() if process.state not in "ZX"]
+        roots = {each.pid for each in table if each.session == session or _writes_to(each.pid, pipes)}
+        found = (roots | {each.pid for each in warden.descendants(roots, table)}) - {os.getpid()}
+        if not found:
+            break
+        for pid in found:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        ended |= found
+        time.sleep(0.005)
+    return len(ended - {session})
+
+
+def _writes_to(pid: int, pipes: set[tuple[int, int]]) -> bool:
+    """Whether a process has the writing end of one of these pipes open."""
+    with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
+        for entry in entries:
+            with suppress(OSError):
+                if _identity(entry.stat()) in pipes and entry.stat(follow_symlinks=False).st_mode & 0o200:
+                    return True
+    return False
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino

@@ -1,99 +1,106 @@
-"""An isolated checkout for one task, with a git dir an agent may use and flyball never reads."""
+"""The workspaces of a task: which lane uses which, and an isolated checkout in each, with a git dir an agent may use and flyball never reads.
 
+Making a workspace costs as much as checking out the whole tree, and its environment more, so a lane that is closed leaves its workspace to
+the next one. Who has which is a file in it, so it is known after a kill.
+"""
+
+import hashlib
 import os
 import shutil
+import threading
 from collections.abc import Collection
 from pathlib import Path
-
-import msgspec
 
 from flyball import faults
 from flyball.workspace.export import export
 from flyball.workspace.files import remove, write_file
 from flyball.workspace.git import LONG
+from flyball.workspace.mounts import Mount
 from flyball.workspace.repository import GITLINK, Repository, bare_git_dir
 from flyball.workspace.trees import entries, read_file
 from flyball.workspace.vault import Vault
 
+UNOPENED = "none"
+"""The folder of a lane that has no workspace now; it never exists."""
 
-class Checkout(msgspec.Struct, frozen=True):
-    """The folders of one workspace of a task below flyball's home: the task's own, or the `slot` that a lane uses."""
 
-    home: Path
-    task: str
-    slot: str = ""
+class Checkout:
+    """The folders and files of one workspace of a task below flyball's home: the task's own, or the `slot` that a lane uses."""
 
-    @property
-    def folder(self) -> Path:
-        task = self.home / "tasks" / self.task
-        return task / "lanes" / self.slot if self.slot else task
-
-    @property
-    def lanes(self) -> Path:
+    def __init__(self, home: Path, task: str, slot: str = "") -> None:
+        own = home / "tasks" / task
+        self.slot = slot
+        self.lanes = own / "lanes"
         """The workspaces of the task's lanes."""
-        return self.home / "tasks" / self.task / "lanes"
-
-    @property
-    def tree(self) -> Path:
-        return self.folder / "tree"
-
-    @property
-    def index(self) -> Path:
-        return self.folder / "index"
-
-    @property
-    def excludes(self) -> Path:
-        return self.folder / "excludes"
-
-    @property
-    def ignored(self) -> Path:
+        self.folder = self.lanes / slot if slot else own
+        self.tree = self.folder / "tree"
+        self.index = self.folder / "index"
+        self.excludes = self.folder / "excludes"
+        self.ignored = self.folder / "ignored"
         """What was ignored when the task began."""
-        return self.folder / "ignored"
-
-    @property
-    def left_out(self) -> Path:
+        self.left_out = self.folder / "left-out"
         """What a sparse checkout had left out when the task began."""
-        return self.folder / "left-out"
-
-    @property
-    def modes(self) -> Path:
+        self.modes = self.folder / "modes"
         """The modes that files and folders had when the task began."""
-        return self.folder / "modes"
-
-    @property
-    def nested(self) -> Path:
+        self.nested = self.folder / "nested"
         """Which git folders there were in the user's tree before the run that is under way."""
-        return self.folder / "nested"
-
-    @property
-    def environments(self) -> Path:
+        self.environments = self.folder / "environments"
         """The environments that are in the user's tree while a run may add to them."""
-        return self.folder / "environments"
-
-    @property
-    def moved_away(self) -> Path:
+        self.moved_away = self.folder / "moved-away"
         """Git folders and environments that a run made in the user's tree."""
-        return self.folder / "moved-away"
-
-    @property
-    def history(self) -> Path:
+        self.history = self.folder / "history"
         """Where the agent's git dir finds the user's objects: a link here, a read-only mount inside the sandbox."""
-        return self.folder / "history"
-
-    @property
-    def exports(self) -> Path:
+        self.exports = self.folder / "exports"
         """The indexes of folders that trees are exported to."""
-        return self.folder / "exports"
-
-    @property
-    def copies(self) -> Path:
+        self.copies = self.folder / "copies"
         """Disposable copies, for turns beside the task's own."""
-        return self.folder / "copies"
-
-    @property
-    def ready(self) -> Path:
+        self.ready = self.folder / "ready"
         """Written last: a tree without it is half made, no agent has seen it, and it may be made again."""
-        return self.folder / "ready"
+
+    def index_of(self, directory: Path) -> Path:
+        """The index of a folder that trees are exported to."""
+        return self.exports / hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:16]
+
+    def commit_copied(self, copy: str) -> Path:
+        """Which commit a disposable copy was made of."""
+        return self.copies / f"{copy}.commit"
+
+
+class Slots:
+    """The workspaces below one folder; one controller uses them, from several threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+
+    def assignments(self) -> dict[str, str]:
+        """The workspace of each open lane."""
+        return {os.fsdecode(file.read_bytes()): file.parent.name for file in sorted(self._folder.glob("*/lane"))}
+
+    def of(self, lane: str) -> str:
+        return self.assignments().get(lane, UNOPENED)
+
+    def take(self, lane: str) -> None:
+        """Give the lane a workspace of its own: the one it has, else a free one, else a new one."""
+        with self._lock:
+            bound = self.assignments()
+            if lane not in bound:
+                numbers = (str(n) for n in range(1, len(bound) + 2))
+                slot = self._folder / next(number for number in numbers if number not in bound.values())
+                slot.mkdir(parents=True, exist_ok=True)
+                write_file(slot / "lane", os.fsencode(lane))
+
+    def leave(self, lane: str) -> None:
+        """Let others have it."""
+        with self._lock:
+            remove(self._folder / self.of(lane) / "lane")
+
+
+def remove_scratch(checkout: Checkout) -> None:
+    """Remove what a killed controller left of its scratch indexes; the task's lock keeps others out."""
+    for folder in (checkout.folder, checkout.exports, checkout.copies):
+        for left in folder.glob("scratch-*"):
+            remove(left)
 
 
 def create(checkout: Checkout, vault: Vault, commit: str) -> None:
@@ -143,6 +150,16 @@ def agent_git(tree: Path) -> Path:
     write, it can make git execute: it is thrown away with its tree, nothing in it is ever read back.
     """
     return tree.with_name(f"{tree.name}.git")
+
+
+def git_mounts(checkout: Checkout, tree: Path, objects: Path) -> tuple[Mount, ...]:
+    """What the sandbox mounts so that git works in a tree of the workspace or of its lanes, with the user's `objects` behind it."""
+    folder = agent_git(tree)
+    if not folder.is_dir() or not folder.is_relative_to(checkout.folder):
+        return ()
+    inside = folder.relative_to(checkout.folder).parts
+    own = checkout.folder.joinpath(*inside[:2]) if inside[0] == "lanes" else checkout.folder
+    return (Mount("writable", folder), Mount("read-only", own / "history", objects))
 
 
 def give_agent_git(

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import msgspec
 
@@ -10,13 +10,13 @@ from flyball import faults
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN
 from flyball.workspace.errors import CheckpointExists, GitFailed
-from flyball.workspace.files import remove, scratch_copy
+from flyball.workspace.files import folders_above, remove, scratch_copy
 from flyball.workspace.git import LONG, Git
 from flyball.workspace.ignored import Ignored, ignored_now
 from flyball.workspace.leftovers import Leftovers
 from flyball.workspace.overlooked import LeftOut
 from flyball.workspace.staging import stage
-from flyball.workspace.trees import changed, entries, overlay_tree
+from flyball.workspace.trees import changed_files, entries, overlay_tree
 from flyball.workspace.vault import RefUpdate, Vault
 
 _OFF_THE_ENDS = "".join(map(chr, range(33))) + ".,:;\"\\'"
@@ -29,7 +29,8 @@ def label_name(label: str) -> str:
 
 def one_component(text: str) -> str:
     """A text as one component of a ref's or a file's name, whatever it holds."""
-    return "".join(c if c.isascii() and (c.isalnum() or c in "-_") else _escaped(c) for c in text)
+    # quote() leaves dots and tildes as they are.
+    return quote(text, safe="", errors="surrogateescape").replace(".", "%2E").replace("~", "%7E")
 
 
 def refs_of(task: str, lane: str) -> str:
@@ -40,10 +41,6 @@ def refs_of(task: str, lane: str) -> str:
 def label_of(name: str) -> str:
     """The label a ref's last component stands for."""
     return unquote(name, errors="surrogateescape")
-
-
-def _escaped(character: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))
 
 
 class CommitAuthor(msgspec.Struct, frozen=True):
@@ -57,6 +54,9 @@ class CommitAuthor(msgspec.Struct, frozen=True):
         """From `Name <address>`."""
         name, _, email = written.removesuffix(">").rpartition(" <")
         return cls(name, email)
+
+
+_FLYBALL = CommitAuthor()
 
 
 class Snapshot(msgspec.Struct, frozen=True):
@@ -88,51 +88,39 @@ class WorkingTree(msgspec.Struct, frozen=True):
         with scratch_copy(self.index) as scratch:
             git = self.git(scratch)
             faults.point("checkpoint.stage.before")
-            notes = self.staged(git, parent)
+            notes = self.stage(git, parent)
             faults.point("checkpoint.tree.before")
             tree = git.line("write-tree")
             faults.point("checkpoint.tree.after")
-        return self.leftovers.taken_out(self.vault, tree), notes
-
-    def snapshot(
-        self, parent: str | None, message: str, at: datetime, author: CommitAuthor, refs: tuple[RefUpdate, ...] = ()
-    ) -> Snapshot:
-        """Save the folder as a commit and move `refs`, whose `new` is left empty, to it.
-
-        The same folder, parent, message and time give the same commit, so a repeat after a crash changes nothing.
-        """
-        tree, notes = self.save_tree(parent)
-        commit = commit_tree(self.vault, tree, parent, message=message, at=at, author=author)
-        self.vault.move([RefUpdate(each.ref, commit, each.old) for each in refs])
-        return Snapshot(commit, tree, parent, notes)
+        return self.leftovers.take_out(self.vault, tree), notes
 
     def restore(self, commit: str) -> tuple[str, ...]:
         """Make the folder's files those of `commit`; ignored files and `.loop/` stay. Safe to repeat at any point."""
         with scratch_copy(self.index) as scratch:
             git = self.git(scratch)
-            notes = self.staged(git, commit)
+            notes = self.stage(git, commit)
             now = git.line("write-tree")
             faults.point("restore.files.before")
-            target = self.laid(commit, now)
+            target = self.tree_to_lay(commit, now)
             self._clear_way(now, target)
             git.out("read-tree", "--reset", "-u", "--no-recurse-submodules", target, timeout=LONG)
             faults.point("restore.files.after")
         return notes
 
-    def staged(self, git: Git, commit: str | None) -> tuple[str, ...]:
+    def stage(self, git: Git, commit: str | None) -> tuple[str, ...]:
         """Bring an index in line with the folder, made from `commit` where there is none that can be used; gives back notes."""
         assert git.index is not None
         if git.index.exists():
             try:
-                return self._staged(git)
+                return self._stage(git)
             except GitFailed:
                 if git.run("ls-files", "-z", "--", LOOP).code == 0:
                     raise
                 git.index.unlink()
         git.out("read-tree", *([commit] if commit else ["--empty"]))
-        return self._staged(git)
+        return self._stage(git)
 
-    def _staged(self, git: Git) -> tuple[str, ...]:
+    def _stage(self, git: Git) -> tuple[str, ...]:
         self.left_out.settle(git)
         return stage(git, self.task, self.ignored)
 
@@ -144,37 +132,37 @@ class WorkingTree(msgspec.Struct, frozen=True):
                 git.out("read-tree", commit)
             return Ignored.of((*self.ignored.paths, *ignored_now(git)))
 
-    def laid(self, commit: str, now: str) -> str:
+    def tree_to_lay(self, commit: str, now: str) -> str:
         """The tree to lay out for a commit: without what would come to lie where the user's ignored files are."""
         tree = self.vault.tree(commit)
         files = entries(self.vault, tree) if self.ignored.paths else ()
         held = [entry.path for entry in files if self.ignored.holding(entry.path)]
-        left = self.leftovers.laid(self.vault, tree, now)
+        left = self.leftovers.laid_otherwise(self.vault, tree, now)
         return overlay_tree(self.vault, tree, {LOOP: now, **left, **dict.fromkeys(held)})
 
     def _clear_way(self, now: str, target: str) -> None:
         """Remove what is ignored but stands where a file or folder of `target` must be."""
-        for each in changed(self.vault, now, target):
+        for each in changed_files(self.vault, now, target):
             if each.status == "D":
                 continue
             place, path = self.folder / each.path, each.path
             if place.is_dir() and not place.is_symlink():
                 remove(place)
-            for above in list(Path(path).parents)[:-1]:
+            for above in folders_above(path):
                 step = self.folder / above
                 if step.is_symlink() or (step.exists() and not step.is_dir()):
                     remove(step)
 
 
 def commit_tree(
-    vault: Vault, tree: str, parent: str | None, *, message: str, at: datetime, author: CommitAuthor
+    vault: Vault, tree: str, parent: str | None, *, message: str, at: datetime, author: CommitAuthor = _FLYBALL
 ) -> str:
     """Write a commit whose id depends on nothing but what is given."""
     if at.tzinfo is None:
         raise ValueError(f"the time of a checkpoint must carry its zone, not {at.isoformat()}")
     who = {
-        "NAME": _name(author.name) or CommitAuthor().name,
-        "EMAIL": _name(author.email) or CommitAuthor().email,
+        "NAME": _name(author.name) or _FLYBALL.name,
+        "EMAIL": _name(author.email) or _FLYBALL.email,
         "DATE": f"@{int(at.timestamp())} +0000",
     }
     env = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in who.items()}
@@ -192,23 +180,23 @@ def _name(given: str) -> str:
     return given.translate({ord(each): None for each in "<>\n\0"}).strip(_OFF_THE_ENDS)
 
 
-def save_labelled(
-    work: WorkingTree, prefix: str, label: str, *, message: str, at: datetime, author: CommitAuthor
-) -> Snapshot:
+def save_labelled(work: WorkingTree, prefix: str, label: str, *, message: str, at: datetime) -> Snapshot:
     """Save a checkpoint on a lane's tip, whose refs lie below `prefix`, under a label of its own; saving the same tree again gives the same one.
 
     So does saving at the same time with the same message: that is the same act, repeated after a crash, and what flyball
     renders into `.loop/` may have changed meanwhile.
     """
-    vault = work.vault
+    vault, name = work.vault, label_name(label)
     known = vault.refs(prefix)
-    tip, there = known.get("tip"), known.get(label_name(label))
+    tip, there = known.get("tip"), known.get(name)
     if there is None:
-        refs = (RefUpdate(prefix + label_name(label), "", None), RefUpdate(prefix + "tip", "", tip))
-        return work.snapshot(tip, message, at, author, refs)
+        tree, notes = work.save_tree(tip)
+        commit = commit_tree(vault, tree, tip, message=message, at=at)
+        vault.move([RefUpdate(prefix + name, commit, None), RefUpdate(prefix + "tip", commit, tip)])
+        return Snapshot(commit, tree, tip, notes)
     parent = parent_of(vault, there)
     # The same tree, parent, message and time give the same commit.
-    if there == commit_tree(vault, there, parent, message=message, at=at, author=author):
+    if there == commit_tree(vault, there, parent, message=message, at=at):
         # The kill may have come before the tip followed its label.
         vault.move([RefUpdate(prefix + "tip", there, tip)] if tip == parent else [])
         return Snapshot(there, vault.tree(there), parent)

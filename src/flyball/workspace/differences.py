@@ -10,18 +10,7 @@ from flyball.workspace.git import LONG
 from flyball.workspace.vault import Vault
 
 _HUNK = re.compile(rb"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_OPTIONS = (
-    "-r",
-    "-p",
-    "-U0",
-    "-M",
-    "--root",
-    "--no-color",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-prefix",
-    "--ignore-submodules",
-)
+_OPTIONS = "-r -p -U0 -M --root --no-color --no-ext-diff --no-textconv --no-prefix --ignore-submodules".split()
 KEPT = 2_000
 """Lines of one file that are kept as text."""
 LONGEST = 2_000
@@ -56,18 +45,12 @@ class _Patch:
             removed, first, added = int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)
             self._left = removed + added
             self.spans.append((first, first + added - 1) if added else (first, first + 1))
-        else:
-            self._head(line)
+        elif old := re.match(rb"(?:--- |rename from )(.*)", line, re.DOTALL):
+            self.was = _name(old[1])
+        elif new := re.match(rb"(?:\+\+\+ |rename to )(.*)", line, re.DOTALL):
+            self.path = _name(new[1])
 
-    def _head(self, line: bytes) -> None:
-        for start in (b"--- ", b"rename from "):
-            if line.startswith(start):
-                self.was = _name(line[len(start) :])
-        for start in (b"+++ ", b"rename to "):
-            if line.startswith(start):
-                self.path = _name(line[len(start) :])
-
-    def done(self) -> FileDifference:
+    def difference(self) -> FileDifference:
         gone = self.path == "/dev/null"
         path = self.was if gone else self.path
         moved = "" if self.was in ("/dev/null", path) else self.was
@@ -86,11 +69,11 @@ def _read(raw: bytes) -> Iterator[FileDifference]:
         # A line of content has a sign before it, so this can only be the head of a file.
         if line.startswith(b"diff --git "):
             if patch.path:
-                yield patch.done()
+                yield patch.difference()
             patch = _Patch()
         patch.take(line)
     if patch.path:
-        yield patch.done()
+        yield patch.difference()
 
 
 def _name(raw: bytes) -> str:

@@ -4,15 +4,7 @@ from flyball.ports import Refusal
 
 
 class WorkspaceError(Refusal):
-    """A sentence that says what happened and, in `remedy`, what the person can type next.
-
-    WorkspaceError
-    ├── GitMissing, GitTooOld, GitFailed
-    ├── NotARepository, DamagedRepository, BareRepository, DubiousOwnership, UnbornHead, OperationInProgress,
-    │   HomeInsideRepository, LinkedGitFolder, SettingsInReach
-    ├── CheckpointExists, UnknownCommit
-    └── BranchMoved, BranchCheckedOut, BranchBlocked, BaseLost, PushRefused
-    """
+    """A sentence that says what happened and, in `remedy`, what the person can type next."""
 
     def __init__(self, sentence: str, remedy: str = "") -> None:
         super().__init__(f"{sentence} {remedy}".strip())

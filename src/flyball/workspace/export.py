@@ -26,7 +26,7 @@ def export(
     folder.mkdir(parents=True, exist_ok=True)
     index.parent.mkdir(parents=True, exist_ok=True)
     files = entries(vault, tree)
-    attributes = _attributes(files) if as_cloned else ""
+    attributes = _digest_of_attributes(files) if as_cloned else ""
     _clean(folder, files, frozenset(keep))
     faults.point("export.inside")
     # What an index remembers as written was written by the attributes of that time: each set of them has its own.
@@ -40,7 +40,7 @@ def export(
     faults.point("export.after")
 
 
-def _attributes(files: Iterable[TreeEntry]) -> str:
+def _digest_of_attributes(files: Iterable[TreeEntry]) -> str:
     """A word for what the tree's .gitattributes say; none where there are none."""
     lines = [f"{entry.blob} {entry.path}\n" for entry in files if entry.path.rpartition("/")[2] == ".gitattributes"]
     return "-" + hashlib.sha256(os.fsencode("".join(lines))).hexdigest()[:16] if lines else ""

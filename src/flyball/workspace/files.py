@@ -35,6 +35,12 @@ def write_file(path: Path, data: bytes) -> None:
     faults.point("file.write.after")
 
 
+def folders_above(path: str) -> Iterator[str]:
+    """The folders that a path of a tree lies in, from the inmost."""
+    while path := path.rpartition("/")[0]:
+        yield path
+
+
 def remove(path: Path) -> None:
     """Remove whatever is at `path`, folders that forbid it included."""
     try:
@@ -47,7 +53,11 @@ def remove(path: Path) -> None:
     try:
         shutil.rmtree(path)
     except PermissionError:
-        _open_up(path)
+        path.chmod(0o700)
+        for above, names, _ in walk(path):
+            for below in (Path(above, name) for name in names):
+                if not below.is_symlink():
+                    below.chmod(0o700)
         _remove_by_program(path)
     except (RecursionError, OSError):
         _remove_by_program(path)
@@ -57,35 +67,19 @@ def _remove_by_program(path: Path) -> None:
     """Folders nested deeper than Python's own removal can follow, or than any path can be long, are left to the system's."""
     done = process.capture(["rm", "-rf", "--", str(path)], cwd=path.parent, env={"PATH": os.defpath}, timeout=REMOVAL_S)
     if done.code != 0:
-        raise OSError(errno.EIO, done.stderr.decode("utf-8", "backslashreplace").strip()[:300], str(path))
+        raise OSError(errno.EIO, done.complaint[:300], str(path))
 
 
 def space_of(path: Path) -> int:
     """How many bytes of the disk something takes up; a file of several names counts once, a link for itself."""
-    try:
-        taken = {(facts.st_dev, facts.st_ino): facts.st_blocks * 512 for facts in _all(path)}
-    except FileNotFoundError:
-        return 0
+    folders = walk(path) if path.is_dir() and not path.is_symlink() else ()
+    inside = (Path(above, name) for above, below, files in folders for name in (*below, *files))
+    taken: dict[tuple[int, int], int] = {}
+    for each in itertools.chain([path], inside):
+        with suppress(FileNotFoundError):
+            facts = each.lstat()
+            taken[facts.st_dev, facts.st_ino] = facts.st_blocks * 512
     return sum(taken.values())
-
-
-def _all(path: Path) -> Iterator[os.stat_result]:
-    yield path.lstat()
-    if path.is_symlink() or not path.is_dir():
-        return
-    for above, folders, names in walk(path):
-        for name in (*folders, *names):
-            with suppress(FileNotFoundError):
-                yield Path(above, name).lstat()
-
-
-def _open_up(folder: Path) -> None:
-    folder.chmod(0o700)
-    for above, names, _ in walk(folder):
-        for name in names:
-            below = Path(above, name)
-            if not below.is_symlink():
-                below.chmod(0o700)
 
 
 @contextmanager

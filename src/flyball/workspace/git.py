@@ -6,7 +6,7 @@ call here names its git dir, clears the environment and overrides each setting t
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -147,7 +147,7 @@ class Git(msgspec.Struct, frozen=True):
         if self.objects is not None:
             places["GIT_OBJECT_DIRECTORY"] = str(self.objects)
         if self.alternates:
-            places["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = ":".join(quoted(path) for path in self.alternates)
+            places["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = ":".join(quote_path(path) for path in self.alternates)
         return places
 
 
@@ -158,13 +158,18 @@ class TreeEntry(msgspec.Struct, frozen=True):
     blob: str
     path: str
 
+    @property
+    def index_line(self) -> str:
+        """As `update-index --index-info` takes it."""
+        return f"{self.mode} {self.blob}\t{self.path}"
+
 
 def failure(args: tuple[str, ...], done: process.Captured) -> GitFailed:
     """The error for a git command that was expected to succeed."""
     return GitFailed(" ".join(args[:3]), done.code, done.stderr.decode("utf-8", "backslashreplace"))
 
 
-def quoted(path: Path) -> str:
+def quote_path(path: Path) -> str:
     """A path in git's C-style quotes: the form its lists of object stores take whatever the path holds."""
     plain = bytes(range(0x20, 0x7F)).replace(b'"', b"").replace(b"\\", b"")
     return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in os.fsencode(path)) + '"'
@@ -175,6 +180,6 @@ def records(output: bytes) -> list[str]:
     return [os.fsdecode(field) for field in output.split(b"\0") if field]
 
 
-def joined(paths: list[str] | tuple[str, ...]) -> bytes:
-    """Names as NUL-terminated input."""
-    return b"".join(os.fsencode(path) + b"\0" for path in paths)
+def join_records(fields: Iterable[str]) -> bytes:
+    """NUL-terminated input; the counterpart of `records`."""
+    return b"".join(os.fsencode(field) + b"\0" for field in fields)

@@ -12,8 +12,8 @@ import msgspec
 
 from flyball.core.model.naming import LOOP
 from flyball.core.text.quantities import first_few
-from flyball.workspace.files import write_file
-from flyball.workspace.git import LONG, Git, joined, records
+from flyball.workspace.files import folders_above, write_file
+from flyball.workspace.git import LONG, Git, join_records, records
 
 _STATUS = ("status", "-z", "--porcelain", "--ignored=matching", "--untracked-files=all", "--ignore-submodules=all")
 _CODE = 3  # characters before the path
@@ -29,7 +29,7 @@ class Ignored(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, paths: Iterable[str]) -> "Ignored":
         known = frozenset(path.rstrip("/") for path in paths)
-        return cls(known, frozenset(step for path in known for step in _above(path)))
+        return cls(known, frozenset(step for path in known for step in folders_above(path)))
 
     @classmethod
     def read(cls, file: Path) -> "Ignored":
@@ -37,16 +37,16 @@ class Ignored(msgspec.Struct, frozen=True):
         return cls.of(records(file.read_bytes())) if file.exists() else cls()
 
     def write(self, file: Path) -> None:
-        write_file(file, joined(sorted(self.paths)))
+        write_file(file, join_records(sorted(self.paths)))
 
     def holding(self, path: str) -> str | None:
         """The ignored file or folder that a path is or lies in, or the path itself if it is a file in place of their folder."""
         if not self.paths:
             return None
-        found = next((step for step in (path, *_above(path)) if step in self.paths), None)
+        found = next((step for step in (path, *folders_above(path)) if step in self.paths), None)
         return path if found is None and path in self.above else found
 
-    def parted(self, paths: Iterable[str]) -> tuple[list[str], list[str]]:
+    def split(self, paths: Iterable[str]) -> tuple[list[str], list[str]]:
         """The paths that are free to be saved, and what of the ignored the others belong to."""
         free: list[str] = []
         held: dict[str, None] = {}
@@ -87,8 +87,3 @@ def ignored_now(git: Git, prefix: str = "") -> Iterator[str]:
             yield from ignored_now(inner, prefix + path)
         elif code == "?? " and not (tree / path).is_symlink() and not os.access(tree / path, os.R_OK):
             yield prefix + path
-
-
-def _above(path: str) -> Iterator[str]:
-    while path := path.rpartition("/")[0]:
-        yield path

@@ -5,12 +5,12 @@ somebody else changes it: that is work, and is saved as it is.
 """
 
 import re
-from collections.abc import Iterator
 
 import msgspec
 
+from flyball.workspace.files import folders_above
 from flyball.workspace.ignored import Ignored
-from flyball.workspace.trees import changed, entries, overlay_tree
+from flyball.workspace.trees import changed_files, entries, overlay_tree
 from flyball.workspace.vault import Vault
 
 # Folders that tools fill: one that set-up made stays out as a whole, and so does what is added to it later.
@@ -29,8 +29,9 @@ class Leftovers(msgspec.Struct, frozen=True):
 
     @classmethod
     def between(cls, vault: Vault, before: str, after: str) -> "Leftovers":
-        found = changed(vault, before, after)
-        there = {step for entry in entries(vault, before) for step in _steps(entry.path)}
+        found = changed_files(vault, before, after)
+        files = (entry.path for entry in entries(vault, before))
+        there = {step for path in files for step in (path, *folders_above(path))}
         created = (_whole(each.path, there) for each in found if each.status == "A")
         return cls(before, after, Ignored.of(created), frozenset(each.path for each in found if each.status != "A"))
 
@@ -38,29 +39,27 @@ class Leftovers(msgspec.Struct, frozen=True):
     def names(self) -> tuple[str, ...]:
         return tuple(sorted((*self.created.paths, *self.changed)))
 
-    def taken_out(self, vault: Vault, tree: str) -> str:
+    def take_out(self, vault: Vault, tree: str) -> str:
         """A folder's tree without what is not work in it."""
         if not self.names:
             return tree
-        gone = dict.fromkeys(self._held(vault, tree))
+        gone = dict.fromkeys(self._created_in(vault, tree))
         now, left = _at(vault, tree, self.changed), _at(vault, self.after, self.changed)
         return overlay_tree(vault, tree, gone | {p: self.before for p in self.changed if now.get(p) == left.get(p)})
 
-    def laid(self, vault: Vault, tree: str, now: str) -> dict[str, str | None]:
+    def laid_otherwise(self, vault: Vault, tree: str, now: str) -> dict[str, str | None]:
         """Which paths of a tree are laid out otherwise: as they are `now` in the folder, or as set-up left them."""
         if not self.names:
             return {}
         wanted, before = _at(vault, tree, self.changed), _at(vault, self.before, self.changed)
-        kept: dict[str, str | None] = dict.fromkeys((*self._held(vault, tree), *self._held(vault, now)), now)
+        kept: dict[str, str | None] = dict.fromkeys(
+            (*self._created_in(vault, tree), *self._created_in(vault, now)), now
+        )
         return kept | {path: self.after for path in self.changed if wanted.get(path) == before.get(path)}
 
-    def _held(self, vault: Vault, tree: str) -> Iterator[str]:
-        if self.created.paths:
-            yield from (entry.path for entry in entries(vault, tree) if self._holds(entry.path))
-
-    def _holds(self, path: str) -> bool:
-        holding = self.created.holding(path)
-        return holding is not None and holding in self.created.paths
+    def _created_in(self, vault: Vault, tree: str) -> list[str]:
+        files = entries(vault, tree) if self.created.paths else ()
+        return [entry.path for entry in files if self.created.holding(entry.path) in self.created.paths]
 
 
 def _at(vault: Vault, tree: str, paths: frozenset[str]) -> dict[str, tuple[str, str]]:
@@ -70,11 +69,5 @@ def _at(vault: Vault, tree: str, paths: frozenset[str]) -> dict[str, tuple[str, 
 
 def _whole(path: str, there: set[str]) -> str:
     """The outermost new folder around a path that tools fill, or the path itself."""
-    new = (step for step in reversed(list(_steps(path))) if step != path and step not in there)
+    new = (step for step in reversed(list(folders_above(path))) if step not in there)
     return next((step for step in new if _FILLED.fullmatch(step.rpartition("/")[2])), path)
-
-
-def _steps(path: str) -> Iterator[str]:
-    while path:
-        yield path
-        path = path.rpartition("/")[0]

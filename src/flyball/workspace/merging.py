@@ -7,7 +7,7 @@ one driver that needs no program, `merge=union`, is honoured where the base tree
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from flyball.core.text.scrubbing import decode, scrub, storable
 from flyball.process import Captured
 from flyball.workspace import trees
 from flyball.workspace.checkpoint import CommitAuthor, commit_tree
-from flyball.workspace.git import LONG, Git, TreeEntry, failure, joined, records
+from flyball.workspace.git import LONG, TreeEntry, failure, join_records, records
 from flyball.workspace.vault import Vault
 
 _CONFLICTS = 1
@@ -70,7 +70,7 @@ def integrate(vault: Vault, merge: Merge, *, message: str, at: datetime, author:
     """
     lane, dropped = _without(vault, merge)
     sides = [
-        commit_tree(vault, vault.tree(side), merge.base, message="one side of a merge", at=at, author=CommitAuthor())
+        commit_tree(vault, vault.tree(side), merge.base, message="one side of a merge", at=at)
         for side in (merge.onto, lane)
     ]
     faults.point("integrate.merge.before")
@@ -82,7 +82,7 @@ def integrate(vault: Vault, merge: Merge, *, message: str, at: datetime, author:
     tree = done.stdout.partition(b"\0")[0].decode().strip()
     if done.code == _CONFLICTS:
         clash = _read(done)
-        united = _united(vault, merge.base, clash)
+        united = _unite(vault, merge.base, clash)
         if united is None:
             return _conflict(vault, msgspec.structs.replace(merge, commit=Commit(lane)), sides, clash)
         tree = united
@@ -90,7 +90,7 @@ def integrate(vault: Vault, merge: Merge, *, message: str, at: datetime, author:
         return NothingToIntegrate(dropped)
     faults.point("integrate.commit.before")
     made = commit_tree(vault, tree, merge.onto, message=message, at=at, author=author)
-    changed = trees.changed(vault, merge.base, lane)
+    changed = trees.changed_files(vault, merge.base, lane)
     named = tuple((each.status, storable(each.path)) for each in changed[:_MOST_NAMED])
     return Integrated(Commit(made), tree, named, len(changed), dropped)
 
@@ -99,8 +99,8 @@ def _without(vault: Vault, merge: Merge) -> tuple[str, tuple[str, ...]]:
     """The lane's tree with what it may not bring along as in its base, and the names of what was dropped."""
     if not merge.without:
         return merge.commit, ()
-    kept = tuple(path.rstrip("/") for path in merge.without)
-    changed = [each.path for each in trees.changed(vault, merge.base, merge.commit)]
+    kept = [path.rstrip("/") for path in merge.without]
+    changed = [each.path for each in trees.changed_files(vault, merge.base, merge.commit)]
     dropped = [path for path in changed if any(path == k or path.startswith(f"{k}/") for k in kept)]
     tree = trees.overlay_tree(vault, merge.commit, dict.fromkeys(dropped, merge.base))
     return tree, tuple(storable(path) for path in dropped[:_MOST_NAMED])
@@ -130,7 +130,7 @@ def _read(done: Captured) -> _Clash:
     return _Clash(tree.decode().strip(), stages, kinds, tuple(messages))
 
 
-def _united(vault: Vault, base: str, clash: _Clash) -> str | None:
+def _unite(vault: Vault, base: str, clash: _Clash) -> str | None:
     """The tree with the lines of both sides where the base tree marks every file in conflict `merge=union`; else None."""
     if set(clash.kinds) != set(clash.stages) or any(not kinds <= _TEXTUAL for kinds in clash.kinds.values()):
         return None
@@ -147,15 +147,13 @@ def _united(vault: Vault, base: str, clash: _Clash) -> str | None:
 
 def _marked_union(vault: Vault, base: str, paths: Sequence[str]) -> set[str]:
     """Which paths the .gitattributes of the base tree mark `merge=union`."""
-    attributes = any(path.rpartition("/")[2] == ".gitattributes" for path in trees.listing(vault, vault.tree(base)))
-    if not attributes:
+    if not any(path.rpartition("/")[2] == ".gitattributes" for path in trees.listing(vault, vault.tree(base))):
         return set()
     with tempfile.TemporaryDirectory(prefix="flyball-") as folder:
         git = vault.git_as_cloned(Path(folder), Path(folder) / "index")
         git.out("read-tree", base)
-        fields = records(git.out("check-attr", "--cached", "-z", "--stdin", "merge", input=joined(tuple(paths))))
-    triples: Iterable[tuple[str, str, str]] = zip(fields[::3], fields[1::3], fields[2::3], strict=True)
-    return {path for path, _, value in triples if value == "union"}
+        fields = records(git.out("check-attr", "--cached", "-z", "--stdin", "merge", input=join_records(paths)))
+    return {path for path, value in zip(fields[::3], fields[2::3], strict=True) if value == "union"}
 
 
 def _both(vault: Vault, stages: dict[int, TreeEntry]) -> bytes:
@@ -163,32 +161,28 @@ def _both(vault: Vault, stages: dict[int, TreeEntry]) -> bytes:
         names = []
         for stage in (2, 1, 3):
             file = Path(folder) / str(stage)
-            file.write_bytes(_blob(vault.git(), stages.get(stage)))
+            file.write_bytes(vault.git().out("cat-file", "blob", stages[stage].blob) if stage in stages else b"")
             names.append(str(file))
         return vault.git().out("merge-file", "-p", "--union", *names)
-
-
-def _blob(git: Git, entry: TreeEntry | None) -> bytes:
-    return git.out("cat-file", "blob", entry.blob) if entry is not None else b""
 
 
 def _conflict(vault: Vault, merge: Merge, sides: Sequence[str], clash: _Clash) -> Conflicted:
     """Both sides of it as text, so that whoever did the work can do it again on the tip."""
     paths = clash.paths
-    marked = "".join(_marked(vault, clash, path) for path in paths[:_MOST_NAMED])
+    marked = "".join(_with_markers(vault, clash, path) for path in paths[:_MOST_NAMED])
     for side, name in zip(sides, ("integrated", merge.name), strict=True):
         marked = marked.replace(side, name)
     named = tuple(storable(path) for path in paths)
     return Conflicted(
         named[:_MOST_NAMED],
         f"both sides changed {first_few(named, 5)}",
-        own_diff=_shown(vault, merge.base, merge.commit, paths),
-        other_diff=_shown(vault, merge.base, merge.onto, paths),
-        markers=_bounded(marked or "\n".join(clash.messages)),
+        own_diff=_diff_text(vault, merge.base, merge.commit, paths),
+        other_diff=_diff_text(vault, merge.base, merge.onto, paths),
+        markers=_limit(marked or "\n".join(clash.messages)),
     )
 
 
-def _marked(vault: Vault, clash: _Clash, path: str) -> str:
+def _with_markers(vault: Vault, clash: _Clash, path: str) -> str:
     """A file as git merged it, where it holds markers of this merge."""
     if not clash.kinds.get(path, set()) & _TEXTUAL:
         return ""
@@ -196,11 +190,10 @@ def _marked(vault: Vault, clash: _Clash, path: str) -> str:
     return f"=== {storable(path)}\n{scrub(decode(text))}" if b"\0" not in text else ""
 
 
-def _shown(vault: Vault, old: str, new: str, paths: Sequence[str]) -> str:
-    patch = trees.diff(vault, old, new, [*paths]) if paths else b""
-    return _bounded(scrub(decode(patch)))
+def _diff_text(vault: Vault, old: str, new: str, paths: Sequence[str]) -> str:
+    return _limit(scrub(decode(trees.diff(vault, old, new, paths) if paths else b"")))
 
 
-def _bounded(text: str) -> str:
+def _limit(text: str) -> str:
     text = storable(text)
     return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}\n… {len(text) - _MOST_TEXT} characters more"

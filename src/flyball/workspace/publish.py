@@ -1,16 +1,34 @@
-"""Gives the task's result to the user as a branch in their repository, and changes nothing else there."""
+"""Gives the task's result to the user as a branch in their repository, and finds it again in the branches they merged it into.
 
-from collections.abc import Mapping
+Nothing but the task's branch is changed there.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 
 from flyball import faults
-from flyball.workspace.errors import BaseLost, BranchBlocked, BranchCheckedOut, BranchMoved, PushRefused
+from flyball.core.model.naming import LOOP
+from flyball.workspace.errors import (
+    BaseLost,
+    BranchBlocked,
+    BranchCheckedOut,
+    BranchMoved,
+    GitFailed,
+    PushRefused,
+    UnknownCommit,
+)
 from flyball.workspace.git import LONG, Git, failure, records
 from flyball.workspace.repository import Repository
+from flyball.workspace.trees import changed_files
 from flyball.workspace.vault import RefUpdate, Vault, move_refs
+
+_USUAL = ("main", "master")
+_MOST_PATHS = 400
+_MOST_COMMITS = 500
 
 
 class BranchPlace(msgspec.Struct, frozen=True):
@@ -28,18 +46,18 @@ def look(repository: Repository, branch: str) -> BranchPlace:
     own, parts = f"refs/heads/{branch}", branch.split("/")
     above = ["refs/heads/" + "/".join(parts[:count]) for count in range(1, len(parts))]
     git = repository.git()
-    told = _told(git.out("for-each-ref", "--format=%(objectname) %(refname) %(worktreepath)%00", *above, own))
-    tips = {name: tip for tip, name, _ in told}
+    tips: dict[str, str] = {}
+    folders: dict[str, str] = {}
+    # The folder's name comes last, for it may hold blanks and newlines.
+    for record in records(git.out("for-each-ref", "--format=%(objectname) %(refname) %(worktreepath)%00", *above, own)):
+        tip, _, rest = record.removeprefix("\n").partition(" ")
+        if tip:
+            name, _, folder = rest.partition(" ")
+            tips[name], folders[name] = tip, folder
     clashing = [name for name in tips if name in above or name.startswith(f"{own}/")]
     # A branch without a commit is no ref yet, but a tree may be on it all the same.
-    used = {name: folder for _, name, folder in told}[own] if own in tips else _checked_out_at(git, branch)
+    used = folders[own] if own in tips else _checked_out_at(git, branch)
     return BranchPlace(tips.get(own), tuple(name.removeprefix("refs/heads/") for name in clashing), used or None)
-
-
-def _told(listing: bytes) -> list[tuple[str, str, str]]:
-    """Tip, name and folder of each ref; the folder's name may hold blanks and newlines."""
-    lines = (record.removeprefix("\n").partition(" ") for record in records(listing))
-    return [(tip, *rest.partition(" ")[::2]) for tip, _, rest in lines if tip]
 
 
 def publish(
@@ -47,7 +65,7 @@ def publish(
 ) -> None:
     """Move `branch` from `old` (None: it must not exist) to `commit`. Repeating a publication changes nothing."""
     if not repository.objects.is_dir():
-        raise _lost(vault, base)
+        raise _base_lost(vault, base)
     if there.tip == commit:
         return
     check_branch(branch, there, old)
@@ -68,7 +86,7 @@ def push(repository: Repository, branch: str, environment: Mapping[str, str], ta
     remote = "origin" if "origin" in remotes else remotes[0]
     done = repository.as_user(environment, "push", remote, f"refs/heads/{branch}:refs/heads/{branch}")
     if done.code != 0:
-        said = done.stderr.decode("utf-8", "backslashreplace").strip().splitlines()
+        said = done.complaint.splitlines()
         raise PushRefused(
             f"git push {remote} {branch} ended with code {done.code}: {said[-1] if said else 'it said nothing'}",
             f"Try it yourself: git push {remote} {branch}; then: flyball resume {task}",
@@ -126,11 +144,11 @@ def _known_to_user(repository: Repository, vault: Vault, base: str, there: str |
     parents = vault.git().run("rev-parse", f"{base}^@")
     behind = parents.stdout.decode().split()
     if parents.code != 0 or any(store.run("cat-file", "-e", each).code != 0 for each in behind):
-        raise _lost(vault, base)
+        raise _base_lost(vault, base)
     return behind
 
 
-def _lost(vault: Vault, base: str) -> BaseLost:
+def _base_lost(vault: Vault, base: str) -> BaseLost:
     return BaseLost(
         f"The repository no longer holds {base[:12]}, from which the task started, nor what came before it.",
         "Every checkpoint is still in the vault; to write one out: "
@@ -140,7 +158,7 @@ def _lost(vault: Vault, base: str) -> BaseLost:
 
 def _send(repository: Repository, vault: Vault, commit: str, known: list[str]) -> None:
     """Write the missing objects as one pack into the user's store, by the vault's settings and not by theirs."""
-    shared = _shared(repository)
+    shared = _shared_setting(repository)
     git = Git(
         vault.git_dir,
         objects=repository.objects,
@@ -154,9 +172,10 @@ def _send(repository: Repository, vault: Vault, commit: str, known: list[str]) -
 
 
 @lru_cache(maxsize=8)
-def _shared(repository: Repository) -> str | None:
-    """Asked once for each repository: nobody changes it while a task runs."""
-    return repository.shared_setting()
+def _shared_setting(repository: Repository) -> str | None:
+    """The user's core.sharedRepository, which says who may read what git writes. Nobody changes it while a task runs: it is asked once."""
+    asked = repository.git().run("config", "core.sharedRepository")
+    return asked.stdout.decode().strip() if asked.code == 0 else None
 
 
 def _move(repository: Repository, branch: str, commit: str, old: str | None, zero: str) -> None:
@@ -169,3 +188,62 @@ def _move(repository: Repository, branch: str, commit: str, old: str | None, zer
     raise BranchMoved(
         f"The branch {branch} was moved meanwhile: it is {_place(there)}.", "Look at it, rename it, and try again."
     )
+
+
+def merged_into(repository: Repository, vault: Vault, *, base: str, head: str, onto: str) -> str:
+    """The branch that has what was done between `base` and `head`; empty where none has. `onto` is where the task started.
+
+    The work is there when its commit is (a merge, a fast-forward), when the branch's commits have the same patches (a rebase), when one
+    commit has the patch of all of them (a squash), or when every file the task changed stands there as the task left it.
+    """
+    if head == base or not repository.objects.is_dir():
+        return ""
+    git = vault.git()
+    try:
+        targets = _targets(repository, onto)
+        for name, tip in targets.items():
+            if git.run("merge-base", "--is-ancestor", head, tip).code == 0:
+                return name
+        paths = [each.path for each in changed_files(vault, base, head) if not each.path.startswith(f"{LOOP}/")]
+        return next((name for name, tip in targets.items() if _holds(git, base, head, tip, paths)), "")
+    except (GitFailed, UnknownCommit):
+        return ""
+
+
+def _targets(repository: Repository, onto: str) -> dict[str, str]:
+    """The branches a task is merged into: the one it started from and the usual ones, here and as last seen on remotes."""
+    names = dict.fromkeys(name for name in (onto, *_USUAL) if name)
+    local = [f"refs/heads/{name}" for name in names]
+    remote = [f"refs/remotes/*/{name}" for name in (*names, "HEAD")]
+    listing = repository.git().out("for-each-ref", "--format=%(objectname) %(refname)%00", *local, *remote)
+    found: dict[str, str] = {}
+    for record in records(listing):
+        tip, _, ref = record.removeprefix("\n").partition(" ")
+        found[ref.removeprefix("refs/heads/").removeprefix("refs/remotes/")] = tip
+    first = [name for name in (onto,) if name in found]
+    return {name: found[name] for name in (*first, *(name for name in found if name not in first)) if found[name]}
+
+
+def _holds(git: Git, base: str, head: str, tip: str, paths: list[str]) -> bool:
+    if not paths or len(paths) > _MOST_PATHS:
+        return False
+    if git.run("diff-tree", "--quiet", "-r", head, tip, "--", *paths).code == 0:
+        return True
+    theirs = _patches(git, _log(git, base, tip, paths))
+    if not theirs:
+        return False
+    whole = _patches(git, git.out("diff-tree", "-p", "-r", "--no-renames", "--full-index", base, head, "--", *paths))
+    own = _patches(git, _log(git, base, head, paths))
+    return bool(whole) and (whole <= theirs or (bool(own) and own <= theirs))
+
+
+def _log(git: Git, base: str, tip: str, paths: Iterable[str]) -> bytes:
+    """The patches of the commits that came on top of `base`, as far as they concern these files."""
+    options = ("--no-merges", "--no-renames", "--full-index", "--format=commit %H", f"--max-count={_MOST_COMMITS}")
+    return git.out("log", "-p", *options, tip, f"^{base}", "--", *paths)
+
+
+def _patches(git: Git, patches: bytes) -> set[str]:
+    """The ids of patches, which do not depend on line numbers or white space; a patch without a commit has one, too."""
+    lines = git.out("patch-id", "--stable", input=patches).splitlines()
+    return {os.fsdecode(line.split()[0]) for line in lines if line}

@@ -20,7 +20,7 @@ from flyball.workspace.errors import (
     OperationInProgress,
     UnbornHead,
 )
-from flyball.workspace.git import Git, environment, program, quoted, records
+from flyball.workspace.git import Git, environment, program, quote_path, records
 from flyball.workspace.overlooked import reveal
 
 GITLINK = "160000"
@@ -58,7 +58,7 @@ class Repository(msgspec.Struct, frozen=True):
     def find(cls, start: Path) -> "Repository":
         """The repository `start` lies in."""
         git_program.version()
-        git_dir, bare, inside, object_format = _discovered(start)
+        git_dir, bare, inside, object_format = _find_git_dir(start)
         if bare:
             raise BareRepository(f"{git_dir} is a bare repository: it has no working tree.", "Clone it and run there.")
         if not inside:
@@ -80,10 +80,6 @@ class Repository(msgspec.Struct, frozen=True):
         )
 
     @property
-    def unborn(self) -> bool:
-        return self.head is None
-
-    @property
     def objects(self) -> Path:
         return self.common_dir / "objects"
 
@@ -94,7 +90,7 @@ class Repository(msgspec.Struct, frozen=True):
     def require_commit(self) -> str:
         """The commit HEAD stands on."""
         if self.damage:
-            raise damaged(self.root, self.damage)
+            raise damaged_repository(self.root, self.damage)
         if self.head is None:
             raise UnbornHead(
                 f"{self.root} has no commit to start from.",
@@ -110,10 +106,6 @@ class Repository(msgspec.Struct, frozen=True):
                 f"Finish it or give it up (git {self.in_progress} --abort), or run without --in-place.",
             )
 
-    def uncommitted(self) -> int:
-        """How many files differ from HEAD in the user's working tree and index."""
-        return len(self.uncommitted_files())
-
     def uncommitted_files(self) -> list[str]:
         """The files that differ from HEAD in the user's working tree and index, which stay as they are.
 
@@ -124,11 +116,12 @@ class Repository(msgspec.Struct, frozen=True):
         with self.lens() as git:
             if git.index is not None and git.index.exists():
                 reveal(git)
-            changed = set(_touched(git))
+            not_as_indexed = ("diff-files", "-z", "--name-only", "--ignore-submodules=all")
+            changed = set(records(git.out(*not_as_indexed)))
             if changed:
                 # A copied repository, or a file saved unchanged, differs in its times alone.
                 git.run("update-index", "-q", "--refresh", "--ignore-submodules")
-                changed = set(_touched(git))
+                changed = set(records(git.out(*not_as_indexed)))
             changed.update(records(git.out("ls-files", "-z", "-o", "--exclude-standard", *_WHOLE)))
             if self.head is not None:
                 staged = git.out("diff-index", "-z", "--cached", "--name-only", "--ignore-submodules=all", self.head)
@@ -145,17 +138,12 @@ class Repository(msgspec.Struct, frozen=True):
         told_elsewhere = (_readable(path) for path in (personal, self.common_dir / "info" / "exclude"))
         return b"\n".join((LEAVINGS, INSTALLED, *told_elsewhere))
 
-    def shared_setting(self) -> str | None:
-        """The user's core.sharedRepository, which says who may read what git writes."""
-        asked = self.git().run("config", "core.sharedRepository")
-        return asked.stdout.decode().strip() if asked.code == 0 else None
-
     def identity(self) -> tuple[str, str]:
         """The name and address the user commits with, as their git settings say; empty where they say nothing."""
         name, email = (_as_person(self.git_dir, "config", f"user.{key}").stdout for key in ("name", "email"))
         return os.fsdecode(name).strip(), os.fsdecode(email).strip()
 
-    def tracked(self, folder: str) -> frozenset[str]:
+    def tracked_files(self, folder: str) -> frozenset[str]:
         """The files below a folder that the user's index holds."""
         asked = Git(self.git_dir).run("ls-files", "-z", "--", folder)
         return frozenset(records(asked.stdout)) if asked.code == 0 else frozenset()
@@ -182,11 +170,6 @@ class Repository(msgspec.Struct, frozen=True):
             yield Git(git_dir, work_tree=self.root, index=index, excludes=excludes)
 
 
-def _touched(git: Git) -> list[str]:
-    """Files that are not as the index remembers them."""
-    return records(git.out("diff-files", "-z", "--name-only", "--ignore-submodules=all"))
-
-
 def bare_git_dir(folder: Path, object_format: str, *stores: Path) -> None:
     """Make an empty git dir that reads objects of `stores`; plain files, since `git init` would copy templates."""
     (folder / "objects" / "info").mkdir(parents=True, exist_ok=True)
@@ -196,14 +179,14 @@ def bare_git_dir(folder: Path, object_format: str, *stores: Path) -> None:
     extension = f"[extensions]\n\tobjectFormat = {object_format}\n" if object_format != "sha1" else ""
     format_version = 1 if extension else 0
     (folder / "config").write_text(f"[core]\n\trepositoryformatversion = {format_version}\n\tbare = true\n{extension}")
-    (folder / "objects" / "info" / "alternates").write_text("".join(_listed(store) + "\n" for store in stores))
+    (folder / "objects" / "info" / "alternates").write_text("".join(_alternate(store) + "\n" for store in stores))
     (folder / "HEAD").write_text("ref: refs/heads/none\n")
 
 
-def _listed(store: Path) -> str:
+def _alternate(store: Path) -> str:
     """A path in a list of alternates, plain where it can be: other readers of git's files than git know no quotes."""
     plain = str(store)
-    return plain if plain.startswith("/") and plain.isascii() and plain.isprintable() else quoted(store)
+    return plain if plain.startswith("/") and plain.isascii() and plain.isprintable() else quote_path(store)
 
 
 def _discover(start: Path, *args: str) -> process.Captured:
@@ -219,7 +202,7 @@ def _line(start: Path, *args: str) -> str:
     return os.fsdecode(done.stdout.removesuffix(b"\n"))
 
 
-def _discovered(start: Path) -> tuple[Path, bool, bool, str]:
+def _find_git_dir(start: Path) -> tuple[Path, bool, bool, str]:
     """The git dir, whether it is bare, whether the folder is in its working tree, and the format of its objects.
 
     The path comes last, for it may hold a line's end; each path more is a call of its own.
@@ -232,23 +215,22 @@ def _discovered(start: Path) -> tuple[Path, bool, bool, str]:
     if done.code == 0:
         bare, inside, object_format, git_dir = os.fsdecode(done.stdout.removesuffix(b"\n")).split("\n", 3)
         return Path(git_dir), bare == "true", inside == "true", object_format
-    said = done.stderr.decode("utf-8", "backslashreplace").strip()
-    place = _marked(start.absolute())
+    place = _folder_with_git(start.absolute())
     if place is not None:
-        raise damaged(place, said)
+        raise damaged_repository(place, done.complaint)
     raise NotARepository(
         f"{start} is not in a git repository.",
         'Make it one first: git init && git add -A && git commit -m "Start"',
     )
 
 
-def damaged(place: Path, said: str) -> DamagedRepository:
+def damaged_repository(place: Path, said: str) -> DamagedRepository:
     """The refusal of a repository that git cannot use; to make a new one in its place could lose what is left."""
     words = " ".join(said.split()) or "it said nothing"
     return DamagedRepository(f"The git repository at {place} is damaged: git says: {words}.", "Look into it: git fsck")
 
 
-def _marked(start: Path) -> Path | None:
+def _folder_with_git(start: Path) -> Path | None:
     """The nearest folder with a `.git`, on the disk git would search."""
     try:
         disk = start.stat().st_dev
@@ -263,7 +245,7 @@ def _damage(store: Git) -> str:
     named = store.run("symbolic-ref", "--quiet", "HEAD")
     branch = os.fsdecode(named.stdout.removesuffix(b"\n"))
     asked = store.run("for-each-ref", branch) if named.code == 0 else store.run("cat-file", "-t", "HEAD")
-    return asked.stderr.decode("utf-8", "backslashreplace").strip()
+    return asked.complaint
 
 
 def _check_owner(root: Path, git_dir: Path) -> None:

@@ -8,7 +8,6 @@ resolve to the candidate and not to the user's files. `--disable-userns` is neve
 import os
 import shlex
 import shutil
-import stat
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -17,8 +16,7 @@ import msgspec
 
 from flyball import process
 from flyball.ports import EnvironmentUse
-from flyball.workspace.environment_mounts import EnvironmentMounts
-from flyball.workspace.mounts import Mount
+from flyball.workspace.mounts import EnvironmentMounts, Mount
 
 _SECRETS = (
     *(".ssh", ".gnupg", ".aws", ".azure", ".docker", ".kube", ".password-store", ".terraform.d", ".mozilla"),
@@ -67,20 +65,19 @@ def available() -> str | Unavailable:
     program = shutil.which("bwrap")
     if program is None:
         return Unavailable("bubblewrap is not installed; install it, for example with: apt install bubblewrap")
-    trouble = _tried(program)
+    trouble = _try(program)
     return Unavailable(f"bubblewrap does not work here: {trouble}") if trouble else program
 
 
 @lru_cache(maxsize=8)
-def _tried(program: str) -> str:
+def _try(program: str) -> str:
     """What is wrong with a bubblewrap, found by using it."""
     trial = command(program, (), ["true"], folder=Path("/"))
     try:
         done = process.capture(trial, cwd=Path("/"), env={"PATH": os.defpath}, timeout=10.0)
     except (process.ProgramMissing, process.CommandTimedOut) as error:
         return str(error)
-    said = done.stderr.decode("utf-8", "backslashreplace").strip()
-    return (said or f"it ended with code {done.code}") if done.code != 0 else ""
+    return (done.complaint or f"it ended with code {done.code}") if done.code != 0 else ""
 
 
 def secret_paths(home: Path) -> tuple[Path, ...]:
@@ -92,15 +89,7 @@ class Unconfined(msgspec.Struct, frozen=True):
     """No sandbox: the command runs as it is, in the tree where it really lies."""
 
     def __call__(
-        self,
-        argv: Sequence[str],
-        *,
-        tree: Path,
-        env: Mapping[str, str],
-        writable: Sequence[Path] = (),  # noqa: ARG002 - the port's word
-        read_only: Sequence[Path] = (),  # noqa: ARG002 - the port's word
-        read_only_tree: bool = False,  # noqa: ARG002 - the port's word
-        environments: EnvironmentUse = "pristine",  # noqa: ARG002 - the port's word
+        self, argv: Sequence[str], *, tree: Path, env: Mapping[str, str], **_limits: object
     ) -> tuple[list[str], Path, dict[str, str]]:
         return list(argv), tree, dict(env)
 
@@ -144,12 +133,11 @@ class Confined(msgspec.Struct, frozen=True):
 
         The environment travels as the process's own and not on bubblewrap's command line, which every user can read.
         """
-        real = _Real()
-        needed = _private_folders(real.all((*self.programs, *_named(argv))))
+        needed = _private_folders(_real_paths((*self.programs, *_named_folders(argv))))
         own = self.nested() if tree == self.root else ()
         mounts = [
             *(Mount("read-only", Path(path)) for path in needed),
-            *_hide(real.all(self.hidden), needed),
+            *_hide(_real_paths(self.hidden), needed),
             *(Mount("read-only", path) for path in self.readable if path.exists()),
             *(Mount("writable", path) for path in self.shown if path.exists()),
             Mount("read-only" if read_only_tree else "writable", self.root, tree),
@@ -157,7 +145,7 @@ class Confined(msgspec.Struct, frozen=True):
             *EnvironmentMounts(self.root, self.environments, self.environment_names, self.copies).of(
                 tree, environments
             ),
-            *self._git(tree),
+            *self._git_mounts(tree),
             *(mount for mount in own if mount.kind != "writable"),
             *(Mount("writable", path) for path in writable),
             *(Mount("read-only", path) for path in read_only),
@@ -165,7 +153,7 @@ class Confined(msgspec.Struct, frozen=True):
         inner = {name: value for name, value in env.items() if name not in ("TMPDIR", "TMP", "TEMP")} | _CACHES
         return command(self.program, mounts, argv, folder=self.root, network=self.network), tree, inner
 
-    def _git(self, tree: Path) -> list[Mount]:
+    def _git_mounts(self, tree: Path) -> list[Mount]:
         """The tree's own .git is read-only as a whole: guarding only parts of it is got round by moving it away."""
         git = tree / ".git"
         if git.is_symlink() or not git.exists():
@@ -173,55 +161,28 @@ class Confined(msgspec.Struct, frozen=True):
         return [Mount("read-only", self.root / ".git", git), *self.git_dirs(tree)]
 
 
-def _named(argv: Sequence[str]) -> list[Path]:
+def _named_folders(argv: Sequence[str]) -> list[Path]:
     """The folders of files a command names by their whole path, also within a shell's `-c`."""
-    words = [word for arg in argv for word in _words(arg)]
-    paths = [Path(word) for word in words if word.startswith("/")]
-    return [
-        path if path.is_dir() or str(path.parent) in _COVERED else _home_of(path) for path in paths if path.exists()
-    ]
-
-
-def _home_of(path: Path) -> Path:
-    """The folder a file needs beside it; a program's libraries lie next to its bin, not in it."""
-    return path.parents[1] if path.parent.name == "bin" else path.parent
-
-
-def _words(arg: str) -> list[str]:
-    try:
-        return shlex.split(arg)
-    except ValueError:
-        return [arg]
-
-
-class _Real:
-    """Where paths really lead, found for many at once: every run waits for this, and most share the folders above them."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, str | None] = {"/": "/"}
-
-    def all(self, paths: Sequence[Path]) -> set[str]:
-        """The real paths of those that are there."""
-        found = {self._real(str(path)) for path in paths}
-        return {path for path in found if path is not None}
-
-    def _real(self, path: str) -> str | None:
-        if path not in self._known:
-            above, _, name = path.rpartition("/")
-            if path.startswith("/") and name != "..":
-                folder = self._real(above or "/")
-                self._known[path] = None if folder is None else _led_to(f"{folder.rstrip('/')}/{name}")
+    found = []
+    for arg in argv:
+        try:
+            words = shlex.split(arg)
+        except ValueError:
+            words = [arg]
+        for path in (Path(word) for word in words if word.startswith("/")):
+            if not path.exists():
+                continue
+            if path.is_dir() or str(path.parent) in _COVERED:
+                found.append(path)
             else:
-                self._known[path] = os.path.realpath(path) if os.path.exists(path) else None
-        return self._known[path]
+                # A program's libraries lie next to its bin, not in it.
+                found.append(path.parents[1] if path.parent.name == "bin" else path.parent)
+    return found
 
 
-def _led_to(path: str) -> str | None:
-    """A path whose folder is real already, itself real; None where there is nothing."""
-    try:
-        return os.path.realpath(path, strict=True) if stat.S_ISLNK(os.lstat(path).st_mode) else path
-    except OSError:
-        return None
+def _real_paths(paths: Sequence[Path]) -> set[str]:
+    """Where paths really lead, of those that are there."""
+    return {os.path.realpath(path) for path in paths if path.exists()}
 
 
 def _is_below(path: str, folders: Sequence[str]) -> bool:

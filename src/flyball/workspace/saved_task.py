@@ -7,11 +7,24 @@ from types import MappingProxyType
 
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
 from flyball.core.model.task import Commit, TaskId
-from flyball.workspace import merged, merging, publish as publishing, trees
-from flyball.workspace.checkpoint import CommitAuthor, label_name, label_of, refs_of
+from flyball.workspace import merging, publish as publishing, trees
+from flyball.workspace.checkpoint import (
+    CommitAuthor,
+    commit_tree,
+    label_name,
+    label_of,
+    parent_of,
+    refs_of,
+    time_of,
+)
+from flyball.workspace.errors import HomeInsideRepository
+from flyball.workspace.leftovers import Leftovers
 from flyball.workspace.repository import LINK, Repository
 from flyball.workspace.trees import Lines
 from flyball.workspace.vault import RefUpdate, Vault
+
+KEPT = "kept-"
+"""How the labels begin of what was found in a tree that had to go back, and no checkpoint held."""
 
 
 class SavedTask:
@@ -35,6 +48,7 @@ class SavedTask:
         self.environment = environment
         self._author = author
         self._vault: Vault | None = None
+        self._left: tuple[str, Leftovers] | None = None
 
     @property
     def vault(self) -> Vault:
@@ -65,29 +79,82 @@ class SavedTask:
 
     def resolve(self, name: str) -> Commit:
         """The commit a label, `tip`, `base` or an id means."""
-        return self._meant(name, self._refs()[1])
+        return self._commit_of(name, self._refs())
 
-    def _refs(self) -> tuple[str, dict[str, str]]:
-        """Where the task's refs lie in the vault, and where each stands now, by the rest of its name."""
-        return self._prefix, self.vault.refs(self._prefix)
+    def _commit_of(self, name: str, known: Mapping[str, str]) -> Commit:
+        return Commit(known.get(label_name(name)) or known.get(name) or self.vault.commit(name))
+
+    def _standing(self, name: str) -> Commit:
+        return Commit(self._refs().get(name) or self.vault.commit(self._prefix + name))
 
     @property
     def _prefix(self) -> str:
+        """Where the lane's refs lie in the vault."""
         return refs_of(self.task, self.name)
 
-    def _standing(self, name: str) -> Commit:
-        prefix, known = self._refs()
-        return Commit(known.get(name) or self.vault.commit(prefix + name))
+    def _refs(self) -> dict[str, str]:
+        """Where each of the lane's refs stands now, by the rest of its name."""
+        return self.vault.refs(self._prefix)
 
-    def _meant(self, name: str, known: Mapping[str, str]) -> Commit:
-        return Commit(known.get(label_name(name)) or known.get(name) or self.vault.commit(name))
+    def _move(self, known: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+        """Move refs of the lane from where they are known to stand; one that is right already is left alone."""
+        moves = {ref: commit for ref, commit in wanted.items() if known.get(ref) != commit}
+        self.vault.move([RefUpdate(self._prefix + ref, commit, known.get(ref)) for ref, commit in moves.items()])
+
+    def _require_home_outside(self) -> None:
+        if self.home.is_relative_to(self.repository.root.resolve()):
+            raise HomeInsideRepository(
+                f"Flyball's folder {self.home} lies inside the repository {self.repository.root}.",
+                "Set FLYBALL_HOME to a folder outside it.",
+            )
+
+    def _fix_base(self, given: Commit | None, *, anew: bool) -> Commit:
+        """Fix the starting point once: the user may move HEAD while the task runs. A lane that was closed gets a new one."""
+        known = self._refs()
+        if "base" in known and not anew:
+            return Commit(known["base"])
+        base: str = given or self.repository.require_commit()
+        if given is None:
+            publishing.check_name(self.repository, self.branch)
+            publishing.check_branch(self.branch, publishing.look(self.repository, self.branch), None)
+            self.vault.protect(base)
+        left = known.get("tip", base)
+        label = label_name(f"left-{left[:12]}")
+        if left != base and label not in known:
+            # What the lane that had this name before made stays in reach, whatever its labels come to name.
+            self._move(known, {label: left})
+        for ref in ("tip", "base"):
+            self._move(known, {ref: base})
+        return Commit(base)
+
+    def _keep(self, tree: str) -> str:
+        """Make a tree that is in no checkpoint one, beside the tip; the same tree gives the same one."""
+        kept = {label: commit for label, commit in self.checkpoints.items() if label.startswith(KEPT)}
+        again = next((label for label, commit in kept.items() if self.vault.tree(commit) == tree), None)
+        if again is not None:
+            return again
+        tip, label = self._refs()["tip"], f"{KEPT}{len(kept) + 1}"
+        message = "kept: what was in the tree before it went back"
+        commit = commit_tree(self.vault, tree, tip, message=message, at=time_of(self.vault, tip))
+        self.vault.move([RefUpdate(self._prefix + label_name(label), commit, None)])
+        return label
+
+    def _leftovers(self) -> Leftovers:
+        commit = self._refs().get("setup")
+        if commit is None:
+            return Leftovers()
+        if self._left is None or self._left[0] != commit:
+            before = parent_of(self.vault, commit)
+            assert before is not None
+            self._left = commit, Leftovers.between(self.vault, self.vault.tree(before), self.vault.tree(commit))
+        return self._left[1]
 
     def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> bytes:
         return trees.diff(self.vault, old, new, paths)
 
-    def changed(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]:
+    def changed_files(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]:
         """Status and path of each file that differs; a moved file is one deleted and one added."""
-        return tuple((each.status, each.path) for each in trees.changed(self.vault, old, new))
+        return tuple((each.status, each.path) for each in trees.changed_files(self.vault, old, new))
 
     def added_lines(self, old: Commit, new: Commit, path: str) -> tuple[tuple[int, int], ...]:
         """The spans of a file's lines that are new or changed: the first line of each, and how many."""
@@ -137,17 +204,17 @@ class SavedTask:
 
         What is about to be put there is written down first, so that a kill in between is not taken for the user's doing.
         """
-        prefix, known = self._refs()
+        known = self._refs()
         published, intended = known.get("published"), known.get("publishing")
         there = publishing.look(self.repository, self.branch)
         old = intended if intended is not None and intended == there.tip else published
-        self.vault.move([RefUpdate(f"{prefix}publishing", commit, intended)] if intended != commit else [])
+        self._move(known, {"publishing": commit})
         publishing.publish(self.repository, self.vault, commit, self.branch, there=there, old=old, base=known["base"])
-        self.vault.move([RefUpdate(f"{prefix}published", commit, published)] if published != commit else [])
+        self._move(known, {"published": commit})
 
     def reclaim(self) -> str:
         """See that the branch may be moved from where flyball put it; one that was deleted is put back, and that is said."""
-        _, known = self._refs()
+        known = self._refs()
         published, there = known.get("published"), publishing.look(self.repository, self.branch)
         if published is None or there.tip is not None:
             publishing.check_branch(self.branch, there, published)
@@ -164,8 +231,8 @@ class SavedTask:
 
     def merged_into(self, head: str, onto: str) -> str:
         """The user's branch that has what the task did up to `head`; empty where none has."""
-        base = self._refs()[1].get("base", "")
-        return merged.merged_into(self.repository, self.vault, base=base, head=head, onto=onto) if base else ""
+        base = self._refs().get("base", "")
+        return publishing.merged_into(self.repository, self.vault, base=base, head=head, onto=onto) if base else ""
 
     def push(self) -> str:
         """Send the branch to the user's remote, as they would; gives back a sentence on where it went."""

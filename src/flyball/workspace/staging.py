@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from flyball.core.model.naming import LOOP
-from flyball.workspace.git import Git, failure, joined, records
+from flyball.process import Captured
+from flyball.workspace.git import Git, failure, join_records, records
 from flyball.workspace.ignored import Ignored, left_out
 from flyball.workspace.repository import GITLINK
 
@@ -16,7 +17,6 @@ from flyball.workspace.repository import GITLINK
 _COMMITTED = re.compile(r"(plan\.md|report\.(?:md|html)|learnings/.+)", re.DOTALL)
 MANY = 100
 _MOST_NOTES = 20
-_WARNING = "warning: "
 
 
 def stage(git: Git, task: str, ignored: Ignored) -> tuple[str, ...]:
@@ -30,7 +30,7 @@ def stage(git: Git, task: str, ignored: Ignored) -> tuple[str, ...]:
     # Both only look, and each takes a git of its own: side by side they take the time of one.
     with ThreadPoolExecutor(max_workers=1) as beside:
         tracked = beside.submit(_tracked_changes, git)
-        untracked = _untracked(git, "", ignored, notes)
+        untracked = _untracked_files(git, "", ignored, notes)
         gone, changed = tracked.result()
     changed += untracked
     present, missing = _split(tree, [path for path in changed if not _belongs_to_loop(path)], notes)
@@ -40,7 +40,7 @@ def stage(git: Git, task: str, ignored: Ignored) -> tuple[str, ...]:
     notes += _in_submodules(git, tree)
     gone = [path for path in gone if not _belongs_to_loop(path) or _is_committed(path, own)]
     if gone or missing:
-        git.out("update-index", "-z", "--force-remove", "--stdin", input=joined([*gone, *missing]))
+        git.out("update-index", "-z", "--force-remove", "--stdin", input=join_records([*gone, *missing]))
     if present or kept:
         notes += _add(git, [*present, *kept])
     return tuple(notes[:_MOST_NOTES])
@@ -49,15 +49,16 @@ def stage(git: Git, task: str, ignored: Ignored) -> tuple[str, ...]:
 def _add(git: Git, paths: list[str]) -> list[str]:
     # Each object of its own costs an fsync; of many files git makes one pack, as it does of large ones.
     packed = ("-c", "core.bigFileThreshold=1") if len(paths) > MANY else ()
-    done = git.run(*packed, "update-index", "-z", "--add", "--replace", "--stdin", input=joined(paths))
+    done = git.run(*packed, "update-index", "-z", "--add", "--replace", "--stdin", input=join_records(paths))
     if done.code != 0:
         raise failure(("update-index",), done)
-    refused = [line.removeprefix("Ignoring path ") for line in _lines(done.stderr) if line.startswith("Ignoring path ")]
-    return [f"{path} has a name git refuses: not saved." for path in refused]
+    return [f"{path} has a name git refuses: not saved." for path in _complaints(done, "Ignoring path ")]
 
 
-def _lines(said: bytes) -> list[str]:
-    return said.decode("utf-8", "backslashreplace").splitlines()
+def _complaints(done: Captured, start: str) -> list[str]:
+    """What git said on its lines that begin so."""
+    lines = done.stderr.decode("utf-8", "backslashreplace").splitlines()
+    return [line.removeprefix(start) for line in lines if line.startswith(start)]
 
 
 def _tracked_changes(git: Git) -> tuple[list[str], list[str]]:
@@ -69,7 +70,7 @@ def _tracked_changes(git: Git) -> tuple[list[str], list[str]]:
     return gone, changed
 
 
-def _untracked(git: Git, prefix: str, ignored: Ignored, notes: list[str]) -> list[str]:
+def _untracked_files(git: Git, prefix: str, ignored: Ignored, notes: list[str]) -> list[str]:
     """Files not in the index and not ignored; those of a repository inside the tree, too.
 
     Git itself would record such a repository as a link to a commit that exists nowhere else, and lose the files.
@@ -77,9 +78,9 @@ def _untracked(git: Git, prefix: str, ignored: Ignored, notes: list[str]) -> lis
     done = git.run("ls-files", "-z", "-o", "--exclude-standard")
     if done.code != 0:
         raise failure(("ls-files", "-o"), done)
-    notes += [f"{line.removeprefix(_WARNING)}: not saved." for line in _lines(done.stderr) if line.startswith(_WARNING)]
+    notes += [f"{warning}: not saved." for warning in _complaints(done, "warning: ")]
     found = []
-    free, held = ignored.parted(prefix + path for path in records(done.stdout))
+    free, held = ignored.split(prefix + path for path in records(done.stdout))
     notes += left_out(held)
     for path in free:
         if not path.endswith("/"):
@@ -89,7 +90,7 @@ def _untracked(git: Git, prefix: str, ignored: Ignored, notes: list[str]) -> lis
         assert git.work_tree is not None
         folder = git.work_tree / path.removeprefix(prefix)
         inner = Git(git.git_dir, work_tree=folder, index=git.git_dir / "no-index", excludes=git.excludes)
-        found += _untracked(inner, path, ignored, notes)
+        found += _untracked_files(inner, path, ignored, notes)
     return found
 
 

@@ -1,6 +1,5 @@
 """Reading, comparing and composing trees in the vault; no working tree is involved."""
 
-import os
 import re
 import sys
 import tempfile
@@ -11,7 +10,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from flyball.workspace.git import Git, TreeEntry, failure, records
+from flyball.workspace.git import Git, TreeEntry, failure, join_records, records
 from flyball.workspace.repository import GITLINK
 from flyball.workspace.vault import Vault
 
@@ -51,16 +50,16 @@ def entries(vault: Vault, tree: str, paths: Sequence[str] = ()) -> list[TreeEntr
     if not paths:
         return list(listing(vault, name).values())
     parts = [paths[start : start + _AT_ONCE] for start in range(0, len(paths), _AT_ONCE)]
-    return [entry for some in parts for entry in _listed(vault, name, some)]
+    return [entry for some in parts for entry in _list_tree(vault, name, some)]
 
 
 @lru_cache(maxsize=4)
 def listing(vault: Vault, tree: str) -> Listing:
     """All files of a tree by path; those last asked for are remembered, because a tree of a given id is the same for ever."""
-    return {entry.path: entry for entry in _listed(vault, tree)}
+    return {entry.path: entry for entry in _list_tree(vault, tree)}
 
 
-def _listed(vault: Vault, tree: str, paths: Sequence[str] = ()) -> Iterator[TreeEntry]:
+def _list_tree(vault: Vault, tree: str, paths: Sequence[str] = ()) -> Iterator[TreeEntry]:
     for line in records(vault.git().out("ls-tree", "-r", "-z", "--full-tree", tree, "--", *paths)):
         head, _, path = line.partition("\t")
         mode, _, blob = head.split()
@@ -94,7 +93,7 @@ def diff(vault: Vault, old: str, new: str, paths: Sequence[str] = ()) -> bytes:
     return _compare(vault, old, new, "-p", "--binary", "--full-index", "-M", paths=paths)
 
 
-def changed(vault: Vault, old: str, new: str) -> tuple[TreeChange, ...]:
+def changed_files(vault: Vault, old: str, new: str) -> tuple[TreeChange, ...]:
     """Which files differ."""
     trees = vault.tree(old), vault.tree(new)
     if trees[0] == trees[1]:
@@ -108,7 +107,8 @@ def numstat(vault: Vault, old: str, new: str) -> tuple[Lines, ...]:
     found = []
     for line in records(_compare(vault, old, new, "-z", "--numstat", "--no-renames")):
         added, deleted, path = line.split("\t", 2)
-        found.append(Lines(path, _count(added), _count(deleted)))
+        is_text = added != "-"
+        found.append(Lines(path, int(added) if is_text else None, int(deleted) if is_text else None))
     return tuple(found)
 
 
@@ -125,16 +125,19 @@ def overlay_tree(
 
     A path that the other commit does not have is absent, too. Files in `contents` hold what is given there.
     """
+    tree = vault.tree(commit)
+    if not paths and not contents:
+        return tree
     wanted: dict[str, list[str]] = {}
     for path, source in paths.items():
         if source is not None:
             wanted.setdefault(source, []).append(path.rstrip("/"))
-    tree = vault.tree(commit)
-    if not paths and not contents:
-        return tree
     present = entries(vault, tree, [path.rstrip("/") for path in (*paths, *contents)])
     instead = [each for source, some in wanted.items() for each in entries(vault, source, some)]
-    instead += _written(vault, contents, present)
+    modes = {entry.path: entry.mode for entry in present if entry.mode in _REGULAR}
+    for path, content in contents.items():
+        # A file with new contents is as executable as it was.
+        instead.append(TreeEntry(modes.get(path, _REGULAR[0]), vault.write(content), path))
     if set(present) == set(instead):
         return tree
     return with_entries(vault, tree, instead, without=present)
@@ -143,20 +146,12 @@ def overlay_tree(
 def with_entries(vault: Vault, tree: str, put: Iterable[TreeEntry], without: Iterable[TreeEntry] = ()) -> str:
     """A tree with files taken out of it and others put in, in the place of whatever is there."""
     lines = [f"0 {vault.zero}\t{each.path}" for each in without]
-    lines += [f"{each.mode} {each.blob}\t{each.path}" for each in put]
+    lines += [each.index_line for each in put]
     with tempfile.TemporaryDirectory(prefix="flyball-") as folder:
         git = Git(vault.git_dir, index=Path(folder) / "index")
         git.out("read-tree", tree)
-        listing = b"".join(os.fsencode(line) + b"\0" for line in lines)
-        git.out("update-index", "--replace", "-z", "--index-info", input=listing)
+        git.out("update-index", "--replace", "-z", "--index-info", input=join_records(lines))
         return git.line("write-tree")
-
-
-def _written(vault: Vault, contents: Mapping[str, bytes], present: Sequence[TreeEntry]) -> Iterator[TreeEntry]:
-    """Files with new contents, as executable as they were."""
-    modes = {entry.path: entry.mode for entry in present if entry.mode in _REGULAR}
-    for path, content in contents.items():
-        yield TreeEntry(modes.get(path, _REGULAR[0]), vault.write(content), path)
 
 
 def _compare(vault: Vault, old: str, new: str, *options: str, paths: Sequence[str] = ()) -> bytes:
@@ -166,7 +161,3 @@ def _compare(vault: Vault, old: str, new: str, *options: str, paths: Sequence[st
             vault.tree(name)
         raise failure(("diff-tree", old, new), done)
     return done.stdout
-
-
-def _count(word: str) -> int | None:
-    return None if word == "-" else int(word)

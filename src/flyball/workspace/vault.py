@@ -10,7 +10,7 @@ import msgspec
 from flyball import faults, process
 from flyball.workspace.errors import GitFailed, UnknownCommit
 from flyball.workspace.files import write_file
-from flyball.workspace.git import LONG, Git, failure, quoted
+from flyball.workspace.git import LONG, Git, failure, quote_path
 from flyball.workspace.repository import Repository, bare_git_dir
 
 # The highest word on attributes: whatever a .gitattributes says, bytes go in and out unchanged, no filter program is
@@ -56,17 +56,13 @@ class Vault(msgspec.Struct, frozen=True):
         """The vault in `home`, made if there is none; reading falls through to the user's object store."""
         name = "vault.git" if repository.object_format == "sha1" else f"vault-{repository.object_format}.git"
         folder = home / name
-        if not (folder / "info" / "attributes").exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            bare_git_dir(folder, repository.object_format)
-            write_file(folder / "info" / "attributes", _ATTRIBUTES)
-        cloned = folder / _CLONED
-        if not (cloned / "info" / "attributes").exists():
-            bare_git_dir(cloned, repository.object_format)
-            write_file(cloned / "info" / "attributes", _AS_CLONED)
+        for git_dir, attributes in ((folder, _ATTRIBUTES), (folder / _CLONED, _AS_CLONED)):
+            if not (git_dir / "info" / "attributes").exists():
+                bare_git_dir(git_dir, repository.object_format)
+                write_file(git_dir / "info" / "attributes", attributes)
         alternates = folder / "objects" / "info" / "alternates"
         known = alternates.read_bytes() if alternates.exists() else b""
-        line = quoted(repository.objects).encode() + b"\n"
+        line = quote_path(repository.objects).encode() + b"\n"
         if line not in known.splitlines(keepends=True):
             write_file(alternates, known + line)
         return cls(folder, repository.object_format)
@@ -144,11 +140,11 @@ class Vault(msgspec.Struct, frozen=True):
 
     def _id(self, name: str, kind: str) -> str:
         """What a full id stands for never changes and is asked once; any other name may come to mean something else."""
-        ask = _remembered if _FULL_ID.fullmatch(name) else _asked
-        return ask(self, name, kind)
+        find = _find_once if _FULL_ID.fullmatch(name) else _find_id
+        return find(self, name, kind)
 
 
-def _asked(vault: Vault, name: str, kind: str) -> str:
+def _find_id(vault: Vault, name: str, kind: str) -> str:
     found = vault.ref(f"{name}^{{{kind}}}")
     if found is None:
         what = "commit" if kind == "commit" else "commit or tree"
@@ -156,4 +152,4 @@ def _asked(vault: Vault, name: str, kind: str) -> str:
     return found
 
 
-_remembered = lru_cache(maxsize=10_000)(_asked)
+_find_once = lru_cache(maxsize=10_000)(_find_id)

@@ -1,7 +1,5 @@
 """The workspace of one task: its tree, its checkpoints in the vault, and its branch in the user's repository."""
 
-import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -13,38 +11,28 @@ from flyball import faults
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, TaskId
 from flyball.core.text.scrubbing import storable
-from flyball.workspace import checkout as checkouts, publish as publishing, trees
-from flyball.workspace.checkout import Checkout
+from flyball.workspace import checkout as checkouts, trees
+from flyball.workspace.checkout import Checkout, Slots
 from flyball.workspace.checkpoint import (
     CommitAuthor,
     Snapshot,
     WorkingTree,
     commit_tree,
     label_name,
-    parent_of,
     refs_of,
     save_labelled,
-    time_of,
 )
-from flyball.workspace.errors import HomeInsideRepository
 from flyball.workspace.export import export
-from flyball.workspace.files import remove, scratch_copy, write_file
+from flyball.workspace.files import remove, write_file
 from flyball.workspace.ignored import Ignored
-from flyball.workspace.in_place.git_settings import guard_settings, refuse_settings, settings_in_tree
 from flyball.workspace.in_place.ground import Ground
-from flyball.workspace.in_place.made_environments import MadeEnvironments
-from flyball.workspace.in_place.nested import Nested, refuse_links
+from flyball.workspace.in_place.guard import TreeGuard
 from flyball.workspace.leftovers import Leftovers
-from flyball.workspace.modes import Modes
 from flyball.workspace.mounts import Mount
-from flyball.workspace.overlooked import LeftOut, reveal
+from flyball.workspace.overlooked import LeftOut
 from flyball.workspace.repository import Repository
 from flyball.workspace.saved_task import SavedTask
-from flyball.workspace.slots import Slots
-from flyball.workspace.vault import RefUpdate
 
-KEPT = "kept-"
-"""How the labels begin of what was found in a tree that had to go back, and no checkpoint held."""
 _MOST_NAMED = 200
 
 
@@ -70,7 +58,6 @@ class GitWorkspace(SavedTask):
         self.checkout = Checkout(self.home, task, slot)
         self._slots = Slots(self.checkout.lanes)
         self._lanes: dict[str, GitWorkspace] = {}
-        self._left: tuple[str, Leftovers] | None = None
 
     @property
     def root(self) -> Path:
@@ -79,12 +66,7 @@ class GitWorkspace(SavedTask):
 
     def git_dirs(self, tree: Path) -> tuple[Mount, ...]:
         """What the sandbox mounts so that git works in an isolated tree of the task: a lane's, or a disposable copy."""
-        folder = checkouts.agent_git(tree)
-        if not folder.is_dir() or not folder.is_relative_to(self.checkout.folder):
-            return ()
-        inside = folder.relative_to(self.checkout.folder).parts
-        own = self.checkout.folder.joinpath(*inside[:2]) if inside[0] == "lanes" else self.checkout.folder
-        return (Mount("writable", folder), Mount("read-only", own / "history", self.repository.objects))
+        return checkouts.git_mounts(self.checkout, tree, self.repository.objects)
 
     def environment_copies(self, tree: Path) -> Path:
         """Where an agent's copies of the user's environments lie, for turns in one tree."""
@@ -93,30 +75,21 @@ class GitWorkspace(SavedTask):
 
     def guard_nested(self) -> tuple[Mount, ...]:
         """What below the user's own tree is git's, or named by its settings, and must not be written by the run to come."""
-        if not self.in_place:
-            return ()
-        self._made_environments.guard()
-        named = guard_settings(settings_in_tree(self.repository, self.environment), self.repository.root)
-        return (*named, *(Mount("read-only", path) for path in self._nested.guard()))
+        return self._guard.hold() if self.in_place else ()
 
     @property
-    def _nested(self) -> Nested:
-        return Nested(self.root, self.checkout.nested, self.checkout.moved_away)
-
-    @property
-    def _made_environments(self) -> MadeEnvironments:
-        away = self.checkout.moved_away / "environments"
-        return MadeEnvironments(
-            self.root,
+    def _guard(self) -> TreeGuard:
+        return TreeGuard(
+            self.repository,
+            self.checkout,
+            self.environment,
             self._environment_folders,
-            self.checkout.environments,
-            away,
-            lambda: self.list_files(self.tip),
+            saved=lambda: self.list_files(self.tip),
         )
 
     def _sweep_made(self) -> tuple[str, ...]:
         """Move away what a run must not leave in the user's tree; sentences on it."""
-        return (*self._made_environments.sweep(), *self._nested.sweep())
+        return self._guard.sweep() if self.in_place else ()
 
     def lane(self, name: str) -> "GitWorkspace":
         """The workspace of a lane of this task."""
@@ -163,7 +136,7 @@ class GitWorkspace(SavedTask):
 
     def keep_lanes(self) -> dict[str, str]:
         """Save what lanes that are still open have in no checkpoint; the label for each that had something."""
-        kept = {name: self.lane(name).keep_unsaved() for name in self._slots.bound()}
+        kept = {name: self.lane(name).keep_unsaved() for name in self._slots.assignments()}
         return {name: label for name, label in kept.items() if label}
 
     def prepare(self, base: Commit | None = None, keep: Sequence[str] = ()) -> tuple[str, ...]:
@@ -171,10 +144,13 @@ class GitWorkspace(SavedTask):
 
         A lane starts from the `base` it is given, the task from the user's HEAD. `keep` names folders that a used tree keeps.
         """
-        self._refuse()
-        base = self._base(base)
+        self.repository.require_commit()
+        self._require_home_outside()
+        if self.in_place:
+            self._guard.refuse()
+        base = self._fix_base(base, anew=base is not None and not self.checkout.ready.exists())
         self.checkout.folder.mkdir(parents=True, exist_ok=True)
-        self._sweep()
+        checkouts.remove_scratch(self.checkout)
         write_file(self.checkout.excludes, self.repository.excludes())
         if not self.checkout.ready.exists() or not self.is_made:
             self._make_tree(keep)
@@ -182,8 +158,19 @@ class GitWorkspace(SavedTask):
         if not self.in_place:
             self._give_git(self.root, self.checkout.index, base)
         else:
-            self._look_round()
+            ground = self._ground()
+            ground.look_round(self.tip)
+            self._sweep_made()
+            ground.recover(self.tip)
         return checkouts.notes_on(self.vault, base, in_place=self.in_place)
+
+    def _make_tree(self, keep: Sequence[str]) -> None:
+        if self.in_place:
+            checkouts.borrow_index(self.checkout, self.repository)
+        elif self.name != MAIN and self.root.is_dir():
+            checkouts.reset(self.checkout, self.vault, self.tip, keep)
+        else:
+            checkouts.create(self.checkout, self.vault, self.tip)
 
     @property
     def is_made(self) -> bool:
@@ -199,27 +186,14 @@ class GitWorkspace(SavedTask):
         copies |= {"lanes": (*own.lanes.glob("*/ready"), own.lanes)}
         return copies if self.in_place else {"checkout": checkout, **copies}
 
-    def unsaved(self) -> tuple[str, ...]:
+    def unsaved_files(self) -> tuple[str, ...]:
         """Files of the tree that the newest checkpoint has not; what flyball renders into it is left out."""
         return self._tree_now()[1]
 
     def _tree_now(self) -> tuple[str, tuple[str, ...]]:
         tree, _ = self._work().save_tree(self.tip)
-        differing = trees.changed(self.vault, self.tip, tree)
+        differing = trees.changed_files(self.vault, self.tip, tree)
         return tree, tuple(each.path for each in differing if not each.path.startswith(f"{LOOP}/"))
-
-    def _look_round(self) -> None:
-        """In place, write down once what no checkpoint tells of the user's tree, before an agent has seen it."""
-        if not self.checkout.left_out.exists():
-            with scratch_copy(self.checkout.index) as scratch:
-                left_out = reveal(self._work().git(scratch)) if scratch.exists() else LeftOut()
-            left_out.write(self.checkout.left_out)
-        if not self.checkout.ignored.exists():
-            self.set_aside()
-        if not self.checkout.modes.exists():
-            Modes.of(self.root, Ignored.read(self.checkout.ignored)).write(self.checkout.modes)
-        self._sweep_made()
-        self._ground().recover(self.tip)
 
     def set_aside(self) -> None:
         """Remember what is ignored in the tree, before an agent has seen it, as what stays out of all that is saved."""
@@ -232,26 +206,14 @@ class GitWorkspace(SavedTask):
         self.checkout.nested.unlink(missing_ok=True)
         self.checkout.environments.unlink(missing_ok=True)
         tree, _ = work.save_tree(since)
-        commit = commit_tree(self.vault, tree, since, message="what set-up left", at=at, author=CommitAuthor())
-        prefix, known = self._refs()
-        before = known.get("setup")
-        self.vault.move([RefUpdate(f"{prefix}setup", commit, before)] if before != commit else [])
+        commit = commit_tree(self.vault, tree, since, message="what set-up left", at=at)
+        self._move(self._refs(), {"setup": commit})
         return tuple(storable(name) for name in self._leftovers().names[:_MOST_NAMED])
-
-    def _leftovers(self) -> Leftovers:
-        commit = self._refs()[1].get("setup")
-        if commit is None:
-            return Leftovers()
-        if self._left is None or self._left[0] != commit:
-            before = parent_of(self.vault, commit)
-            assert before is not None
-            self._left = commit, Leftovers.between(self.vault, self.vault.tree(before), self.vault.tree(commit))
-        return self._left[1]
 
     def snapshot(self, label: str, message: str, at: datetime) -> Snapshot:
         """Save the tree as a checkpoint on the tip; the same label and the same files give the same checkpoint."""
         swept = self._sweep_made()
-        saved = save_labelled(self._work(), self._prefix, label, message=message, at=at, author=CommitAuthor())
+        saved = save_labelled(self._work(), self._prefix, label, message=message, at=at)
         return msgspec.structs.replace(saved, notes=(*swept, *saved.notes))
 
     def start(self, at: datetime) -> Snapshot:
@@ -271,58 +233,38 @@ class GitWorkspace(SavedTask):
             commit = self.vault.commit(parent)
         else:
             commit = commit_tree(self.vault, tree, parent, message=message, at=at, author=self._committer())
-        prefix, known = self._refs()
-        tip, name = known.get("tip"), label_name(label)
+        known = self._refs()
+        tip = known.get("tip")
         # What was measured is mostly what was saved last, and then no file needs to be touched.
         follows = tip is not None and self.vault.tree(tip) == self.vault.tree(tree)
-        wanted = {name: known.get(name)} | ({"tip": tip} if follows else {})
-        self.vault.move([RefUpdate(prefix + ref, commit, old) for ref, old in wanted.items() if old != commit])
+        self._move(known, {label_name(label): commit} | ({"tip": commit} if follows else {}))
         return Snapshot(commit, tree, parent, () if follows else self.restore(commit))
 
     def restore(self, commit: str) -> tuple[str, ...]:
         """Make the tree that of a checkpoint (label, id or `tip`) and go on from there; gives back notes."""
-        prefix, known = self._refs()
-        target = self._meant(commit, known)
-        tip = known.get("tip")
+        known = self._refs()
+        target = self._commit_of(commit, known)
+        tip = known.get("tip", target)
         swept = self._sweep_made()
-        notes = self._ground().restore(target, tip or target) if self.in_place else self._work().restore(target)
-        if tip != target:
-            self.vault.move([RefUpdate(f"{prefix}tip", target, tip)])
+        notes = self._ground().restore(target, tip) if self.in_place else self._work().restore(target)
+        self._move(known, {"tip": target})
         return (*swept, *notes)
 
     def _ground(self) -> Ground:
-        return Ground(self._work(), self.checkout.modes, self._keep)
-
-    def _keep(self, tree: str) -> str:
-        """Make a tree that is in no checkpoint one, beside the tip; the same tree gives the same one."""
-        prefix, known = self._refs()
-        kept = {label: commit for label, commit in self.checkpoints.items() if label.startswith(KEPT)}
-        again = next((label for label, commit in kept.items() if self.vault.tree(commit) == tree), None)
-        if again is not None:
-            return again
-        tip = known["tip"]
-        label = f"{KEPT}{len(kept) + 1}"
-        message = "kept: what was in the tree before it went back"
-        commit = commit_tree(self.vault, tree, tip, message=message, at=time_of(self.vault, tip), author=CommitAuthor())
-        self.vault.move([RefUpdate(prefix + label_name(label), commit, None)])
-        return label
+        return Ground(self._work(), self.checkout, self._keep)
 
     def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None:
         """Make a folder exactly what a clone of that tree would hold, but for what is named in `keep`."""
-        export(self.vault, self.vault.tree(tree), directory, self._index_of(directory), keep, as_cloned=True)
-
-    def _index_of(self, directory: Path) -> Path:
-        """The index of a folder that trees are exported to."""
-        return self.checkout.exports / hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:16]
+        export(self.vault, self.vault.tree(tree), directory, self.checkout.index_of(directory), keep, as_cloned=True)
 
     def copy(self, name: str, commit: Commit) -> Path:
         """A disposable copy of a checkpoint's files."""
         folder = self.checkout.copies / name
-        export(self.vault, self.tree_of(commit), folder, self._index_of(folder))
+        export(self.vault, self.tree_of(commit), folder, self.checkout.index_of(folder))
         if not self.in_place:
             remove(checkouts.agent_git(folder))
-            self._give_git(folder, self._index_of(folder), self.base)
-        write_file(self._copied(name), commit.encode() + b"\n")
+            self._give_git(folder, self.checkout.index_of(folder), self.base)
+        write_file(self.checkout.commit_copied(name), commit.encode() + b"\n")
         return folder
 
     def _give_git(self, tree: Path, index: Path, base: Commit) -> None:
@@ -334,63 +276,13 @@ class GitWorkspace(SavedTask):
     def discard(self, name: str) -> tuple[str, ...]:
         """Remove a disposable copy; the paths that were changed in it."""
         folder = self.checkout.copies / name
-        commit = self._copied(name).read_text().strip()
-        work = WorkingTree(self.vault, folder, self._index_of(folder), self.task, self.checkout.excludes)
+        commit = self.checkout.commit_copied(name).read_text().strip()
+        work = WorkingTree(self.vault, folder, self.checkout.index_of(folder), self.task, self.checkout.excludes)
         tree, _ = work.save_tree(commit)
-        edited = trees.changed(self.vault, commit, tree)
+        edited = trees.changed_files(self.vault, commit, tree)
         remove(folder)
         remove(checkouts.agent_git(folder))
         return tuple(each.path for each in edited)
-
-    def _copied(self, name: str) -> Path:
-        return self.checkout.copies / f"{name}.commit"
-
-    def _refuse(self) -> None:
-        self.repository.require_commit()
-        if self.home.is_relative_to(self.repository.root.resolve()):
-            raise HomeInsideRepository(
-                f"Flyball's folder {self.home} lies inside the repository {self.repository.root}.",
-                "Set FLYBALL_HOME to a folder outside it.",
-            )
-        if self.in_place:
-            self.repository.require_idle()
-            refuse_links(self.root)
-            refuse_settings(self.repository, self.environment)
-
-    def _sweep(self) -> None:
-        """Remove what a killed controller left of its scratch indexes; the task's lock keeps others out."""
-        for folder in (self.checkout.folder, self.checkout.exports, self.checkout.copies):
-            for left in folder.glob("scratch-*"):
-                remove(left)
-
-    def _base(self, given: Commit | None) -> Commit:
-        """Fix the starting point once: the user may move HEAD while the task runs. A lane that was closed gets a new one."""
-        prefix, known = self._refs()
-        anew = given is not None and not self.checkout.ready.exists()
-        if "base" in known and not anew:
-            return Commit(known["base"])
-        base: str = given or self.repository.require_commit()
-        if given is None:
-            publishing.check_name(self.repository, self.branch)
-            publishing.check_branch(self.branch, publishing.look(self.repository, self.branch), None)
-            self.vault.protect(base)
-        left = known.get("tip", base)
-        label = label_name(f"left-{left[:12]}")
-        if left != base and label not in known:
-            # What the lane that had this name before made stays in reach, whatever its labels come to name.
-            self.vault.move([RefUpdate(prefix + label, left, None)])
-        for ref in ("tip", "base"):
-            old = known.get(ref)
-            self.vault.move([RefUpdate(f"{prefix}{ref}", base, old)] if old != base else [])
-        return Commit(base)
-
-    def _make_tree(self, keep: Sequence[str]) -> None:
-        if self.in_place:
-            checkouts.borrow_index(self.checkout, self.repository)
-        elif self.name != MAIN and self.root.is_dir():
-            checkouts.reset(self.checkout, self.vault, self.tip, keep)
-        else:
-            checkouts.create(self.checkout, self.vault, self.tip)
 
     def _work(self) -> WorkingTree:
         return WorkingTree(

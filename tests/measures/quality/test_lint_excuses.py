@@ -20,7 +20,7 @@ def trees(before: dict[str, str], after: dict[str, str]) -> SimpleNamespace:
     return SimpleNamespace(
         list_files=lambda commit: tuple(sides[commit]),
         read_file=lambda commit, path: sides[commit][path].encode() if path in sides[commit] else None,
-        changed=lambda old, new: tuple(("M", path) for path in changed),
+        changed_files=lambda old, new: tuple(("M", path) for path in changed),
     )
 
 

@@ -69,7 +69,7 @@ class TwoTrees:
     def links(self, _commit: str) -> frozenset[str]:
         return frozenset()
 
-    def changed(self, old: str, new: str) -> tuple[tuple[str, str], ...]:
+    def changed_files(self, old: str, new: str) -> tuple[tuple[str, str], ...]:
         before, after = self.trees[old], self.trees[new]
         return tuple(("M", path) for path in {**before, **after} if before.get(path) != after.get(path))
 

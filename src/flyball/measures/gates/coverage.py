@@ -151,7 +151,7 @@ def measure_coverage(covered: Covered, workspace: Trees, base: Commit, tree: Com
     """How much of the tree's lines ran, and of those product lines the task added or changed; None without any number."""
     if not covered:
         return None
-    changed = {path for _, path in workspace.changed(base, tree)}
+    changed = {path for _, path in workspace.changed_files(base, tree)}
     ours = [path for path in sorted(covered) if path in changed and not looks_like_test(path)][:MOST]
     new = [hit for path in ours for hit in _hits_within(covered[path], workspace.added_lines(base, tree, path))]
     every = [hit for lines in covered.values() for hit in lines.values()]

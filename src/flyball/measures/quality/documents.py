@@ -31,7 +31,7 @@ def measure_files(
 ) -> Files:
     """What differs between base and candidate outside the `kept` folders and flyball's own, and what its documents hold."""
     aside = tuple(f"{folder}/" for folder in (LOOP, *kept))
-    differing = workspace.changed(base, candidate) if base != candidate else ()
+    differing = workspace.changed_files(base, candidate) if base != candidate else ()
     changes = [(status, path) for status, path in differing if not path.startswith(aside)]
     written = [path for status, path in changes if status[:1] != "D"]
     every = [path for path in written if is_document(path)]

@@ -14,7 +14,7 @@ def conflict_markers(request: Measure, workspace: Trees) -> tuple[Trick, ...]:
     """New lines of a lane's candidate that begin as git's markers do; a file that had such lines before may have them."""
     if request.lane == MAIN or request.kind == "baseline":
         return ()
-    changed = [path for status, path in workspace.changed(request.accepted, request.candidate) if status != "D"]
+    changed = [path for status, path in workspace.changed_files(request.accepted, request.candidate) if status != "D"]
     found = []
     for path in changed[:_MOST_READ]:
         marker = first_marker(workspace.read_file(request.candidate, path) or b"")

@@ -228,7 +228,7 @@ def _sides(
 
 def changed_paths(workspace: Trees, old: Commit, new: Commit) -> tuple[str, ...]:
     """Every path that differs; a moved file is one deleted and one added."""
-    return tuple(sorted({path for _, path in workspace.changed(old, new)})) if old != new else ()
+    return tuple(sorted({path for _, path in workspace.changed_files(old, new)})) if old != new else ()
 
 
 def _tricks_of(path: str, request: Measure, settings: Settings, workspace: Trees, sides: _Sides) -> tuple[Trick, ...]:

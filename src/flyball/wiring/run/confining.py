@@ -46,7 +46,7 @@ def confinement(site: Site, settings: Settings, workspace: GitWorkspace, environ
 def lent_environments(repository: Repository, names: Sequence[str]) -> tuple[str, ...]:
     """The user's installed dependencies: what git tracks is no such thing, whatever it is called."""
     found = users_environments(repository.root, names)
-    return tuple(name for name in found if not repository.tracked(name))
+    return tuple(name for name in found if not repository.tracked_files(name))
 
 
 def program_folders(environment: Mapping[str, str]) -> tuple[Path, ...]:

@@ -41,7 +41,7 @@ class Rendering:
             root: LoopFolder(
                 root,
                 task,
-                memory=site.home.rendered(task).with_suffix(f".{n}.json"),
+                memory=site.home.rendered_record(task).with_suffix(f".{n}.json"),
                 shared=root == tree,
                 tracked=self._tracked_now if root == site.repository.root else tuple,
             )
@@ -116,7 +116,7 @@ class Rendering:
             return ()
         seen = (facts.st_mtime_ns, facts.st_ino)
         if seen != self._index:
-            self._index, self._tracked = seen, repository.tracked(f"{LOOP}/{self._task}")
+            self._index, self._tracked = seen, repository.tracked_files(f"{LOOP}/{self._task}")
         return self._tracked
 
     def _present(self) -> list[LoopFolder]:

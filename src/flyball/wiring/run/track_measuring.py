@@ -194,7 +194,7 @@ class TrackMeasuring(msgspec.Struct, frozen=True):
 
 def options_of(file: FileConfig | None) -> EvaluatorOptions:
     """The settings of `[evaluators]`."""
-    given = config_file.said(file.evaluators) if file else {}
+    given = config_file.given_values(file.evaluators) if file else {}
     seconds = {f"{name}_s": float(given.pop(name)) for name in ("timeout", "start_timeout") if name in given}
     return msgspec.convert({**given, **seconds}, EvaluatorOptions)
 

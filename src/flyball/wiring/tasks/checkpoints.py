@@ -11,7 +11,8 @@ from flyball.core.text.quantities import plural
 from flyball.ports import Refusal
 from flyball.projections.history.records import CheckpointRecord
 from flyball.wiring.site import Site
-from flyball.workspace.workspace import KEPT, GitWorkspace
+from flyball.workspace.saved_task import KEPT
+from flyball.workspace.workspace import GitWorkspace
 
 _STEPS_BACK = re.compile(r"[0-9]{1,3}")
 _NEGATIVE = re.compile(r"-[0-9]+")

@@ -113,7 +113,7 @@ def _look(site: Site, state: State) -> Tidied:
 def _save_unsaved(hand: ManualSession) -> str:
     """Save what somebody left in the checkout without a checkpoint: its label, or nothing where all was saved."""
     space, state = hand.workspace, hand.state
-    if space.in_place or not space.is_made or state.prepared is None or not space.unsaved():
+    if space.in_place or not space.is_made or state.prepared is None or not space.unsaved_files():
         return ""
     label = f"cleaned-{state.seq}"
     return hand.snapshot(label, f"{label}: {state.task.id}").label

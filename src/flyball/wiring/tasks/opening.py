@@ -97,7 +97,7 @@ def prepare_reopening(site: Site, task: TaskId) -> str:
                 f"{task} is not finished, so it is not reopened. Give it guidance instead: flyball modify {task} TEXT;"
                 f" then: flyball resume {task}"
             )
-        changed = workspace.unsaved() if workspace.in_place else ()
+        changed = workspace.unsaved_files() if workspace.in_place else ()
         if changed:
             raise ChangedInPlace(
                 f"{task} was worked in place, and this tree has changed since: {first_few(changed, 5)}. Commit or keep that elsewhere"

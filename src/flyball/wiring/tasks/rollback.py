@@ -74,7 +74,7 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
             # No accepted work of this round is left, so its tests are no longer what is protected: the head's are.
             hand.append(ev.Moved(stage, stage, f"rolled back to {target.label} by a person", accepts_tests=True))
         _restore(hand, target, undone)
-        files = len(hand.workspace.changed(Commit(target.commit), undone.commit))
+        files = len(hand.workspace.changed_files(Commit(target.commit), undone.commit))
         hand.append(ev.TaskStopped("paused", f"rolled back to {target.label} by a person"))
         following = next_command(hand.state)
         return RolledBack(

@@ -146,7 +146,7 @@ def _repository(site: Site) -> MachineCheck:
     repository = site.repository
     if repository.damage:
         return MachineCheck("repository", "fail", f"{repository.root} is damaged: {repository.damage}", "git fsck")
-    if repository.unborn:
+    if repository.head is None:
         fix = 'git add -A && git commit --allow-empty -m "Start"'
         return MachineCheck("repository", "fail", f"{repository.root} has no commit", fix)
     if repository.in_progress:

@@ -1,7 +1,7 @@
 """Files in the user's tree that git's settings turn into programs or into more settings: hooks elsewhere, and includes."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from flyball.workspace.errors import SettingsInReach
@@ -12,23 +12,22 @@ from flyball.workspace.repository import Repository
 
 _NAMES = r"^(core\.hookspath|include\.path|includeif\..*\.path)$"
 _HOOKS = "core.hookspath"
-_ORIGIN = "file:"
 
 
 def settings_in_tree(repository: Repository, environment: Mapping[str, str]) -> dict[Path, str]:
     """The places in the tree, but outside `.git`, that git takes programs or settings from, each with the key that names it."""
     done = repository.as_user(environment, "config", "--show-origin", "-z", "--type=path", "--get-regexp", _NAMES)
     root = Path(os.path.abspath(repository.root))
-    named = ((place, key) for key, place in _named(records(done.stdout), root) if place.is_relative_to(root))
-    return {place: key for place, key in named if place != root and place.relative_to(root).parts[0].lower() != GIT}
-
-
-def _named(fields: list[str], root: Path) -> Iterator[tuple[str, Path]]:
-    """Hooks are looked for from the tree's root, includes from the file that names them."""
+    fields = records(done.stdout)
+    found: dict[Path, str] = {}
     for origin, said in zip(fields[::2], fields[1::2], strict=False):
         key, _, value = said.partition("\n")
-        above = root if key == _HOOKS else (root / origin.removeprefix(_ORIGIN)).parent
-        yield key, Path(os.path.abspath(above / value))
+        # Hooks are looked for from the tree's root, includes from the file that names them.
+        above = root if key == _HOOKS else (root / origin.removeprefix("file:")).parent
+        place = Path(os.path.abspath(above / value))
+        if place.is_relative_to(root) and place != root and place.relative_to(root).parts[0].lower() != GIT:
+            found[place] = key
+    return found
 
 
 def guard_settings(places: Mapping[Path, str], root: Path) -> tuple[Mount, ...]:

@@ -14,7 +14,7 @@ import msgspec
 
 from flyball.folders import all_environments, users_environments
 from flyball.workspace.files import remove, write_file
-from flyball.workspace.git import joined, records
+from flyball.workspace.git import join_records, records
 
 
 class MadeEnvironments(msgspec.Struct, frozen=True):
@@ -34,27 +34,25 @@ class MadeEnvironments(msgspec.Struct, frozen=True):
         self.sweep()
         self.record.parent.mkdir(parents=True, exist_ok=True)
         found = users_environments(self.root, self.names)
-        write_file(self.record, joined([f"{_identity(self.root / name)} {name}" for name in found]))
+        write_file(self.record, join_records([f"{_identity(self.root / name)} {name}" for name in found]))
 
     def sweep(self) -> tuple[str, ...]:
         """After a run, move away those that were not there before it; sentences on them."""
         if not self.record.exists():
             return ()
         known = {identity: name for identity, _, name in (r.partition(" ") for r in records(self.record.read_bytes()))}
-        new = [name for name in self._found(known.values()) if _identity(self.root / name) not in known]
+        # What is an environment now, and what is where a link led before: where a new link leads is none.
+        before = (name for name in known.values() if (self.root / name).is_dir())
+        found = sorted({*all_environments(self.root, self.names), *before})
+        new = [name for name in found if _identity(self.root / name) not in known]
         held = self.saved() if new else ()
         # What is saved with the tree is no environment, whatever it is called, and no gate is lent it.
-        moved = [name for name in new if not any(path.startswith(f"{name}/") for path in held)]
-        notes = tuple(self._moved(name) for name in moved)
+        made = [name for name in new if not any(path.startswith(f"{name}/") for path in held)]
+        notes = tuple(self._move_away(name) for name in made)
         self.record.unlink()
         return notes
 
-    def _found(self, known: Collection[str]) -> list[str]:
-        """What is an environment now, and what is where a link led before: where a new link leads is none."""
-        before = (name for name in known if (self.root / name).is_dir())
-        return sorted({*all_environments(self.root, self.names), *before})
-
-    def _moved(self, name: str) -> str:
+    def _move_away(self, name: str) -> str:
         # The newest is enough: it may be the user's own, made while the agent was at work, but nobody needs one for each turn.
         place = self.away / quote(name, safe="")
         remove(place)

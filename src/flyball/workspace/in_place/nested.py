@@ -14,7 +14,7 @@ import msgspec
 from flyball.folders import walk
 from flyball.workspace.errors import LinkedGitFolder
 from flyball.workspace.files import write_file
-from flyball.workspace.git import joined, records
+from flyball.workspace.git import join_records, records
 
 GIT = ".git"
 _POINTER = b"gitdir: "
@@ -33,7 +33,7 @@ class Nested(msgspec.Struct, frozen=True):
         self.sweep()
         places = list(_places(str(self.root)))
         self.record.parent.mkdir(parents=True, exist_ok=True)
-        write_file(self.record, joined([_identity(place) for place in places]))
+        write_file(self.record, join_records([_identity(place) for place in places]))
         own = [Path(place) for place in places if Path(place).parent != self.root]
         return tuple(dict.fromkeys((*own, *self._stores(places))))
 
@@ -42,11 +42,11 @@ class Nested(msgspec.Struct, frozen=True):
         if not self.record.exists():
             return ()
         known = set(records(self.record.read_bytes()))
-        notes = [self._moved(place) for place in list(_places(str(self.root))) if _identity(place) not in known]
+        notes = [self._move_away(place) for place in list(_places(str(self.root))) if _identity(place) not in known]
         self.record.unlink()
         return tuple(notes)
 
-    def _moved(self, place: str) -> str:
+    def _move_away(self, place: str) -> str:
         self.away.mkdir(parents=True, exist_ok=True)
         number = len(os.listdir(self.away)) + 1
         shutil.move(place, self.away / str(number))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.workspace.environment_copy import renew
+from flyball.workspace.mounts import renew
 
 pytestmark = pytest.mark.req("C43")
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from flyball import faults
 from flyball.folders import walk
-from flyball.swap import placed, replaced, settle
-from flyball.workspace.files import remove
-from flyball.workspace.git import LONG, TreeEntry, joined, quoted
-from flyball.workspace.modes import Modes
+from flyball.swap import exchange, put_if_free, settle
+from flyball.workspace.files import folders_above, remove
+from flyball.workspace.git import LONG, TreeEntry, join_records, quote_path
+from flyball.workspace.in_place.modes import Modes
 from flyball.workspace.repository import GITLINK, LINK
 from flyball.workspace.trees import Listing
 from flyball.workspace.vault import Vault
@@ -93,13 +93,14 @@ class Laying:
         if paths:
             git = self._vault.git(fresh, self._hold / "index")
             git.out("read-tree", tree)
-            git.out("checkout-index", "-z", "--stdin", "--quiet", input=joined(paths), timeout=LONG)
+            git.out("checkout-index", "-z", "--stdin", "--quiet", input=join_records(paths), timeout=LONG)
         fresh.rename(self._hold / _NEW)
 
     def _take(self, path: str, known: TreeEntry | None) -> None:
         """Take away what is at a path, whatever that is."""
         place = self._root / path
-        if not os.path.lexists(place) or self._is_beyond_link(path) or (known and known.mode == GITLINK):
+        is_beyond_link = any((self._root / above).is_symlink() for above in folders_above(path))
+        if not os.path.lexists(place) or is_beyond_link or (known and known.mode == GITLINK):
             return
         self._open_up(place.parent)
         out = self._hold / _OLD / str(next(self._taken)) / path
@@ -111,8 +112,8 @@ class Laying:
         self._came_out.append((out, path, known))
 
     def _put(self, path: str, known: TreeEntry | None, entry: TreeEntry, now: Listing) -> None:
-        for above in reversed(list(Path(path).parents)[:-1]):
-            self._need_folder(str(above), now)
+        for above in reversed(list(folders_above(path))):
+            self._need_folder(above, now)
         place, fresh = self._root / path, self._hold / _NEW / path
         self._open_up(place.parent)
         if entry.mode == GITLINK:
@@ -121,8 +122,8 @@ class Laying:
             place.mkdir(exist_ok=True)
             return
         if entry.mode != LINK:
-            self._modes.dress(fresh, place, path, entry.mode)
-        if replaced(str(fresh), str(place)):
+            self._modes.apply(fresh, place, path, entry.mode)
+        if exchange(str(fresh), str(place)):
             self._came_out.append((fresh, path, known))
 
     def _need_folder(self, path: str, now: Listing) -> None:
@@ -145,7 +146,7 @@ class Laying:
 
     def _close_up(self, path: str) -> None:
         """Remove the folders that the loss of a file has left empty, as git does."""
-        for above in list(Path(path).parents)[:-1]:
+        for above in folders_above(path):
             folder = self._root / above
             if folder.is_symlink():
                 return
@@ -154,9 +155,6 @@ class Laying:
             except OSError:
                 return
             self._reset.pop(folder, None)
-
-    def _is_beyond_link(self, path: str) -> bool:
-        return any((self._root / above).is_symlink() for above in list(Path(path).parents)[:-1])
 
     def _look(self) -> None:
         """Let go of what came out and is what was saved; save the rest."""
@@ -186,7 +184,7 @@ class Laying:
         place = self._root / path
         place.parent.mkdir(parents=True, exist_ok=True)
         names = (place.with_name(f"{place.name}.edited-{number}") for number in itertools.count(1))
-        beside = next(name for name in names if not os.path.lexists(name) and placed(str(out), str(name)))
+        beside = next(name for name in names if not os.path.lexists(name) and put_if_free(str(out), str(name)))
         self.notes.append(f"{path} was in the way and cannot be saved: it is {beside.relative_to(self._root)} now.")
 
     def _blobs(self, files: Iterable[Path], *options: str) -> dict[Path, str]:
@@ -196,10 +194,14 @@ class Laying:
             if file.is_symlink():
                 found[file] = git.line("hash-object", *options, "--stdin", input=os.fsencode(file.readlink()))
             elif _is_readable(file):
-                _settle(file)
+                descriptor = os.open(file, _READ)
+                try:
+                    settle(descriptor)
+                finally:
+                    os.close(descriptor)
                 regular.append(file)
         if regular:
-            names = "".join(f"{quoted(file)}\n" for file in regular).encode()
+            names = "".join(f"{quote_path(file)}\n" for file in regular).encode()
             ids = git.out("hash-object", *options, "--no-filters", "--stdin-paths", input=names, timeout=LONG).decode()
             found |= zip(regular, ids.split(), strict=True)
         return found
@@ -220,11 +222,3 @@ def _files(place: Path) -> Iterator[Path]:
 def _is_readable(file: Path) -> bool:
     mode = file.lstat().st_mode
     return stat.S_ISLNK(mode) or (stat.S_ISREG(mode) and os.access(file, os.R_OK))
-
-
-def _settle(file: Path) -> None:
-    descriptor = os.open(file, _READ)
-    try:
-        settle(descriptor)
-    finally:
-        os.close(descriptor)
