@@ -1,4 +1,4 @@
-"""Walks folders of any depth, and finds installed dependencies in a tree."""
+"""Walks folders of any depth, makes names in them durable, and finds installed dependencies in a tree."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -64,3 +64,21 @@ def all_environments(root: Path, names: Collection[str]) -> tuple[str, ...]:
         found += [str(at / name) for name in folders if name in names]
         folders[:] = [name for name in folders if name not in names and name != ".git"]
     return tuple(sorted(found))
+
+
+def sync_directory(path: Path) -> None:
+    """Make the names in a folder durable."""
+    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def make_directory(path: Path) -> None:
+    """Make a folder only its owner can read, with its parents, and make their names durable."""
+    if path.is_dir():
+        return
+    make_directory(path.parent)
+    path.mkdir(mode=0o700, exist_ok=True)
+    sync_directory(path.parent)

@@ -67,6 +67,7 @@ PYTEST = {"pyproject.toml": '[project]\nname = "x"\n[tool.ruff]\n', "tests/test_
             "npm install",
         ),
         (package(scripts={"test": "mocha | tee out"}), (), "npm test", "npm install"),
+        (package(scripts={"test": "mocha\nnode --test"}), (), "npm test", "npm install"),
         (
             package(scripts={"test": "node --test test/"}),
             (),

@@ -26,6 +26,27 @@ def test_capture_kills_what_does_not_end_in_time(scene: Scene) -> None:
     assert scene.becomes_empty()
 
 
+@pytest.mark.parametrize(
+    ("script", "stdout"),
+    [
+        ("head -c 300000 /dev/zero >&2; echo out", b"out\n"),
+        ("head -c 300000 /dev/zero", b"\0" * 100_000),
+        ("head -c 300000 /dev/zero >&2; head -c 300000 /dev/zero", b"\0" * 100_000),
+    ],
+    ids=["much on standard error first", "more than is taken", "both"],
+)
+def test_of_a_command_that_says_much_no_more_is_taken_and_it_ends(scene: Scene, script: str, stdout: bytes) -> None:
+    captured = capture(["sh", "-c", script], cwd=scene.folder, env=scene.env, most=100_000, timeout=20)
+    assert captured.stdout == stdout
+    assert scene.becomes_empty()
+
+
+def test_a_command_of_which_so_much_is_taken_is_ended_in_time(scene: Scene) -> None:
+    with pytest.raises(CommandTimedOut, match=r"did not end within 0.3 s"):
+        capture(["sh", "-c", "echo x; sleep 60"], cwd=scene.folder, env=scene.env, timeout=0.3, most=100_000)
+    assert scene.becomes_empty()
+
+
 def test_who_ends_without_waiting_leaves_no_short_command_behind(scene: Scene) -> None:
     ends: list[int] = []
     argv = ["sh", "-c", "trap '' TERM; sleep 60 & sleep 60"]

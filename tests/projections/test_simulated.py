@@ -14,7 +14,8 @@ from flyball.core.model.measurement import Measurement, NewTest
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import State
 from flyball.projections.files.loop_files import phase_status, render
-from flyball.projections.history.task_history import TaskHistory, shows
+from flyball.projections.history.recording import shows
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.banner import banner
 from flyball.projections.views.lines import json_line, line
 from flyball.projections.views.status import status

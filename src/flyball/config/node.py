@@ -15,7 +15,7 @@ _JEST_JUNIT = (
 _OPERATORS = re.compile(r"[;&|<>$`()\n]")
 _AND = re.compile(r"\s*&&\s*")
 _SCRIPT = re.compile(r"(?:npm|pnpm|yarn)(?: run(?:-script)?)?(?: -s| --silent)? ([\w:.-]+)")
-_VARIABLES = re.compile(r"((?:[A-Z_a-z]\w*=\S* )*)(.*)")
+_VARIABLES = re.compile(r"((?:[A-Z_a-z]\w*=\S* )*)(.*)", re.DOTALL)
 _AROUND = re.compile(r"(?:(?:npx|c8|nyc|cross-env)\b(?:\s+\S+)*?\s+)?(?=(?:node|mocha|vitest|jest|borp)\b)(.*)")
 """What measures coverage or sets variables around a runner: which lines tests reach is no part of whether they pass."""
 

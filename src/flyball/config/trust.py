@@ -21,6 +21,7 @@ from flyball.core.health.breaker import Strikes
 from flyball.core.health.verdict import Thresholds
 from flyball.core.model.task import BreakerSettings, CodeLimits, Limits
 from flyball.core.workflows.registry import own_strikes
+from flyball.folders import sync_directory
 
 _NOTHING_TYPED = RunFlags()
 
@@ -62,6 +63,7 @@ def record(home: RepositoryHome, file: FileConfig) -> Path:
             record.flush()
             os.fsync(record.fileno())
         fresh.replace(path)
+        sync_directory(path.parent)
     except OSError as error:
         raise HomeUnusable(
             f"The agreement could not be kept in {path} ({error.strerror}). Nothing is trusted. Free some space, or make the folder "

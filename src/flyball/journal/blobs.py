@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from flyball import faults
-from flyball.journal.durable import make_directory, sync_directory
+from flyball.folders import make_directory, sync_directory
 from flyball.journal.errors import BlobCorrupt, BlobMissing, BlobUnwritable
 
 _REF = re.compile(r"[0-9a-f]{64}")
@@ -26,15 +26,12 @@ class FileBlobs:
         ref = hashlib.sha256(data).hexdigest()
         path = self._path(ref)
         try:
-            folders = path.parents[:2]
             if not _holds(path, data):
                 make_directory(self._directory)
-                # Only a new folder has a name to be made durable.
-                folders = folders[:1] if path.parent.is_dir() else folders
                 path.parent.mkdir(mode=0o700, exist_ok=True)
                 _write(path, data)
-            # Once, after all was made: each sync of its own would wait for the disk again.
-            for folder in folders:
+            # After all was made, whoever made it: the name of the folder may be another thread's, and not durable yet.
+            for folder in path.parents[:2]:
                 sync_directory(folder)
         except OSError as error:
             raise BlobUnwritable(

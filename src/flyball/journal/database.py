@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
-from flyball.journal.durable import make_directory
+from flyball.folders import make_directory
 from flyball.journal.errors import JournalCorrupt, JournalGone, JournalUnwritable
 from flyball.journal.migrations import is_current, migrate, schema_of, transaction
 

@@ -21,7 +21,7 @@ from urllib.parse import quote
 import msgspec
 
 from flyball import faults
-from flyball.journal.durable import make_directory
+from flyball.folders import make_directory
 from flyball.journal.errors import JournalUnwritable, LeaseHeld, LeaseLost, LeaseUnsupported
 from flyball.journal.records import Holder
 

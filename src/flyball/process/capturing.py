@@ -93,14 +93,31 @@ def capture(
 
 
 def _read_at_most(process: _Prompt, most: int, timeout: float) -> tuple[bytes, bytes]:
+    """Standard error is taken meanwhile, since a full pipe would hold the command up, and the time limit ends it either way."""
     assert process.stdout is not None
     assert process.stderr is not None
-    stdout = process.stdout.read(most)
-    if len(stdout) == most:
+    expired = threading.Event()
+
+    def expire() -> None:
+        expired.set()
         _kill(process.pid)
-    stderr = process.stderr.read()
-    process.wait(timeout)
-    return stdout, stderr
+
+    limit = threading.Timer(timeout, expire)
+    complaints: list[bytes] = []
+    taking = threading.Thread(target=lambda pipe: complaints.append(pipe.read()), args=(process.stderr,), daemon=True)
+    limit.start()
+    taking.start()
+    try:
+        stdout = process.stdout.read(most)
+        if len(stdout) == most:
+            _kill(process.pid)
+        taking.join()
+        process.wait()
+    finally:
+        limit.cancel()
+    if expired.is_set():
+        raise subprocess.TimeoutExpired(process.args, timeout)
+    return stdout, complaints[0]
 
 
 def kill_captured() -> None:

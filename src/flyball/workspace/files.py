@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from flyball import faults, process
-from flyball.folders import walk
+from flyball.folders import sync_directory, walk
 from flyball.swap import swap_in
 
 _NUMBERS = itertools.count(1)
@@ -32,6 +32,7 @@ def write_file(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
     faults.point("file.write.inside")
     fresh.replace(path)
+    sync_directory(path.parent)
     faults.point("file.write.after")
 
 

@@ -24,7 +24,8 @@ from flyball.core.model.events import (
 from flyball.core.model.measurement import Trick
 from flyball.core.model.outcomes import Answered, Measured, Saved
 from flyball.core.model.task import Commit, EffectId
-from flyball.projections.history.task_history import TaskHistory, shows
+from flyball.projections.history.recording import shows
+from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
 
 QUESTION = Question("breaker", "GREEN makes no progress", (Option("reset", "again"),))

@@ -108,7 +108,7 @@ def new_tests(
             written = [*sources[case.file].values(), *([] if case.file else declared)]
             found.append(_ran(case, written, project, items))
     if text:
-        found += _unbuilt(declared, cases, text, project, items)
+        found += _tests_not_built(declared, cases, text, project, items)
     return tuple(sorted(without_vacuous(found, tree), key=lambda test: test.id))
 
 
@@ -130,7 +130,7 @@ def _read(tree: Path, file: str) -> tuple[SourceTest, ...]:
     return declared_tests(file, path.read_bytes()) if file and path.is_file() and not path.is_symlink() else ()
 
 
-def _unbuilt(
+def _tests_not_built(
     declared: Iterable[SourceTest], cases: Mapping[str, Case], text: str, project: Project, items: tuple[Item, ...]
 ) -> Iterator[NewTest]:
     """Tests that no report has since what they stand in was not built: the compiler names their file."""

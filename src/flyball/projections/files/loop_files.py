@@ -8,7 +8,8 @@ from flyball.projections.files.phase_status import phase_status
 from flyball.projections.files.state_files import state_files
 from flyball.projections.files.task_files import context, learning_files, plan
 from flyball.projections.files.verdict_file import NAME as VERDICT
-from flyball.projections.history.task_history import TaskHistory, shows
+from flyball.projections.history.recording import shows
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.report import report
 from flyball.projections.views.report_markdown import markdown, pull_request
 from flyball.projections.views.standing import is_closing, is_delivered, state_once_delivered

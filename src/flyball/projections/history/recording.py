@@ -9,7 +9,7 @@ from msgspec.structs import astuple, replace
 
 from flyball.core.loop.workflow import Notes
 from flyball.core.model import events as ev, outcomes as out
-from flyball.core.model.effects import RunAgent
+from flyball.core.model.effects import Ask, RunAgent, Save
 from flyball.core.model.measurement import Counts, Coverage, Measurement
 from flyball.core.text.quantities import first_few
 from flyball.projections.history import records as rec
@@ -115,6 +115,21 @@ def judgement(at: datetime, fact: ev.Judged, measured: rec.Verification | None) 
         rejected=fact.rejected,
         disagreements=tuple(plain(d) for d in fact.disagreements[:12]),
     )
+
+
+def shows(event: ev.Event) -> bool:
+    """Whether an event can change what is rendered; most halves of effects change nothing to look at.
+
+    What an effect of a workflow's own brings is shown by the fact that the workflow makes of it.
+    """
+    fact = event.fact
+    if isinstance(fact, ev.Begun):
+        return isinstance(fact.effect, RunAgent | Ask) or (isinstance(fact.effect, Save) and bool(fact.effect.closing))
+    if isinstance(fact, ev.Ended):
+        unaccepted = isinstance(fact.outcome, out.Saved) and not fact.outcome.accepted
+        own = type(fact.outcome).__module__ != out.__name__
+        return not unaccepted and not own and not isinstance(fact.outcome, out.Edited | out.Stale | out.Recalled)
+    return bool(fact.notes) if isinstance(fact, ev.DocumentSeen) else not isinstance(fact, ev.WorkspaceRemoved)
 
 
 def notes_of(fact: ev.Fact, workflow: Notes) -> Iterable[str]:

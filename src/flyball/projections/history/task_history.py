@@ -12,7 +12,7 @@ from flyball.core.health.breaker import CLOSED
 from flyball.core.loop.workflow import BOTH_GATES
 from flyball.core.model import events as ev, outcomes as out
 from flyball.core.model.batch_events import BatchSettled, SubtaskIntegrated
-from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent, Save
+from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import MAIN, EffectId
 from flyball.core.text.quantities import first_few
@@ -75,7 +75,7 @@ class TaskHistory:
         workflow = WORKFLOWS.get(self._workflow)
         self._note(make.notes_of(event.fact, workflow.notes if workflow else {}))
         self.timeline.add(event)
-        if shows(event):
+        if make.shows(event):
             self.last_activity = event.at
 
     @property
@@ -289,18 +289,3 @@ class TaskHistory:
         out.Answered: lambda self, at, e, o: self._answer(at, e.id, o.text, o.by),
         out.Failed: lambda self, at, e, o: self.errors.enter(at, self.stage, 0, f"{e.id}: {o.detail}"),
     }
-
-
-def shows(event: ev.Event) -> bool:
-    """Whether an event can change what is rendered; most halves of effects change nothing to look at.
-
-    What an effect of a workflow's own brings is shown by the fact that the workflow makes of it.
-    """
-    fact = event.fact
-    if isinstance(fact, ev.Begun):
-        return isinstance(fact.effect, RunAgent | Ask) or (isinstance(fact.effect, Save) and bool(fact.effect.closing))
-    if isinstance(fact, ev.Ended):
-        unaccepted = isinstance(fact.outcome, out.Saved) and not fact.outcome.accepted
-        own = type(fact.outcome).__module__ != out.__name__
-        return not unaccepted and not own and not isinstance(fact.outcome, out.Edited | out.Stale | out.Recalled)
-    return bool(fact.notes) if isinstance(fact, ev.DocumentSeen) else not isinstance(fact, ev.WorkspaceRemoved)
