@@ -32,7 +32,8 @@ from flyball.core.workflows.backlog.facts import Evaluated
 from flyball.core.workflows.plan.effects import MarkEntries
 from flyball.core.workflows.plan.sources.marking import MarkChange
 from flyball.core.workflows.plan.sources.values import Key
-from flyball.projections.views.lines import LONGEST, json_line, line
+from flyball.core.workflows.registry import WORKFLOWS
+from flyball.projections.views.lines import LONGEST, PLACE_WIDTH, json_line, line
 from flyball.projections.views.standing import stuck
 from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, verdict
 
@@ -80,6 +81,16 @@ def test_marks_in_a_users_plan_and_what_people_did_to_it_are_told():
 def test_a_report_that_could_not_be_taken_is_named_in_the_line_of_its_turn():
     told = lines(Story().turn(Claim(problems=("the report file is not valid JSON",))))
     assert any(t.endswith("; not taken: the report file is not valid JSON") for t in told)
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_the_stages_of_every_workflow_fit_into_their_column_and_stay_apart(workflow: str):
+    places = []
+    for stage in WORKFLOWS[workflow].stages:
+        text = last(Story(msgspec.structs.replace(tdd_task(), workflow=workflow), stage))
+        assert text[PLACE_WIDTH : PLACE_WIDTH + 5] == " task", text
+        places.append(text[:PLACE_WIDTH])
+    assert len(set(places)) == len(places)
 
 
 def test_every_line_is_short_aligned_and_one_line():

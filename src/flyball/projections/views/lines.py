@@ -55,11 +55,18 @@ def _place(state: State, event: ev.Event) -> str:
     name = lane_name(state, fact)
     if name != MAIN:
         lane = state.lanes.get(name)
-        place = f"{name} {lane.stage}" if lane is not None else name
-        return place if len(place) <= PLACE_WIDTH else name[:PLACE_WIDTH]
+        return _fit(name, lane.stage if lane is not None else "")
     if isinstance(fact, ev.Judged):
-        return f"{fact.stage} {fact.iteration}"
-    return f"{state.main.stage} {state.main.loop.iteration + 1}" if state.main.at_work else state.main.stage
+        return _fit(fact.stage, str(fact.iteration))
+    return _fit(state.main.stage, str(state.main.loop.iteration + 1) if state.main.at_work else "")
+
+
+def _fit(name: str, more: str) -> str:
+    """What fits into the column: both words, the first alone, or as much of it as there is room for."""
+    both = f"{name} {more}".rstrip()
+    if len(both) <= PLACE_WIDTH:
+        return both
+    return name if len(name) <= PLACE_WIDTH else f"{name[: PLACE_WIDTH - 1]}…"
 
 
 def lane_name(state: State, fact: ev.Fact) -> str:
