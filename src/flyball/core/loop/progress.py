@@ -19,3 +19,8 @@ class StageNumbers(msgspec.Struct, frozen=True, kw_only=True):
     checks_passing: int = 0
     queries: int = 0
     approved: bool = False
+
+    @property
+    def tests_percent(self) -> int:
+        """How many of the tests pass, 0 to 100."""
+        return 100 * min(self.tests_passing, self.tests_total) // max(self.tests_total, 1)

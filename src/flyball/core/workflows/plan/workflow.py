@@ -18,7 +18,6 @@ from flyball.core.loop.batches import choosing, executing, integrating, lanes, m
 from flyball.core.loop.batches.reviewing import review_by, weigh
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.kernel import Stage
-from flyball.core.loop.progress import StageNumbers
 from flyball.core.loop.step import Step
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.batch_events import BatchReviewed
@@ -115,11 +114,6 @@ def _skip(state: State, lane: Lane) -> Moved:
     return Moved(following, lane.stage, told, forced=following != lane.stage or bool(state.batches.parked))
 
 
-def stage_percent(_stage: str, numbers: StageNumbers) -> int:
-    """How far a stage is, 0 to 100: the tests that pass."""
-    return 100 * min(numbers.tests_passing, numbers.tests_total) // max(numbers.tests_total, 1)
-
-
 def overall_percent(stage: str, _iteration: int, completed: Collection[str]) -> int:
     """The weights of the stages left behind for good; batches come and go, so theirs count when the last was accepted."""
     if stage not in {"FINAL_REVIEW", "REPORT"}:
@@ -148,7 +142,7 @@ WORKFLOW = Workflow(
     author=IMPLEMENTER,
     closing="REPORT",
     planning=frozenset({"GATHER", "PLAN", "PLAN_REVIEW"}),
-    percent=stage_percent,
+    percent=lambda _stage, numbers: numbers.tests_percent,
     overall=overall_percent,
     demo=Demo(__package__, "docs/receipts.md"),
     story=wording.story,

@@ -87,7 +87,7 @@ def _skip(_state: State, lane: Lane) -> Moved:
 def stage_percent(stage: str, numbers: StageNumbers) -> int:
     """How far a stage is, 0 to 100: the tests that pass, and at the review what the reviewer says."""
     if stage == "IMPLEMENT":
-        return 100 * min(numbers.tests_passing, numbers.tests_total) // max(numbers.tests_total, 1)
+        return numbers.tests_percent
     return 100 if numbers.approved else 0
 
 

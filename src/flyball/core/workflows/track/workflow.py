@@ -11,7 +11,6 @@ from functools import partial
 
 from flyball.core.loop import opening, questions
 from flyball.core.loop.batches import integrating, lanes, monitoring, settling
-from flyball.core.loop.progress import StageNumbers
 from flyball.core.loop.step import Step, halt
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.events import Moved, TaskStopped
@@ -83,11 +82,6 @@ def _skip(state: State, lane: Lane) -> Moved:
     return Moved(following, lane.stage, told, forced=following != lane.stage)
 
 
-def stage_percent(_stage: str, numbers: StageNumbers) -> int:
-    """How far a stage is, 0 to 100, by the tests that pass."""
-    return 100 * min(numbers.tests_passing, numbers.tests_total) // max(numbers.tests_total, 1)
-
-
 def overall_percent(stage: str, _iteration: int, completed: Collection[str]) -> int:
     """The weights of the stages left behind; what a failed evaluation leads back to is ahead again."""
     return sum(weight for name, weight in WEIGHTS.items() if name in completed and name != stage)
@@ -114,7 +108,7 @@ WORKFLOW = Workflow(
     author=EXECUTOR,
     source="track",
     closing="COMPLETE",
-    percent=stage_percent,
+    percent=lambda _stage, numbers: numbers.tests_percent,
     overall=overall_percent,
     demo=Demo(__package__, "conductor/tracks/coupons_20260105"),
     story=wording.story,
