@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
 
-demo: $(READY_FOR_DEMO) ## watch one whole loop: real git, real pytest, real journal; no key, no network
+demo: $(READY_FOR_DEMO) ## watch one whole loop: real git, real pytest, real journal; no key (the first call installs flyball)
 	@tools/setup-debian bwrap:bubblewrap
 	$(BIN)/flyball demo
 

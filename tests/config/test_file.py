@@ -87,7 +87,7 @@ def test_every_section_is_read() -> None:
         ('x = 1\nworkflw = "tdd"', 1, "x", "there is no such key; expected one of: workflow, agent,"),
         ('\nworkflw = "tdd"', 2, "workflw", "did you mean workflow?"),
         ("[limit]\na = 1", 1, "limit", "did you mean limits?"),
-        ("max_turns = 3", 1, "max_turns", "it belongs into [limits]"),
+        ("max_turns = 3", 1, "max_turns", "it belongs in [limits]"),
         ('[limits]\nlint = "x"', 2, "limits.lint", "it belongs above all tables"),
         ('[limits]\nmax_turns = "many"', 2, "limits.max_turns", 'expected a whole number from 1, but it is "many"'),
         ("limits.max_turns = 0", 1, "limits.max_turns", "expected a whole number from 1, but it is 0"),

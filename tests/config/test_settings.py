@@ -151,9 +151,7 @@ def test_one_agent_of_several_models_reviews_with_the_other_one() -> None:
     assert own.settings.choice("qa") == AgentChoice("main", "y")
     by_itself = built(GATE, RunFlags(agent="claude"))
     assert by_itself.settings.choice("qa") == AgentChoice("claude")
-    assert by_itself.notes == (
-        "qa uses another model of claude than the one that will have implemented: opus or sonnet",
-    )
+    assert by_itself.notes == ("qa uses another model of claude than the one that implemented: opus or sonnet",)
 
 
 @pytest.mark.req("C2")

@@ -99,7 +99,7 @@ def test_a_liar_never_comes_to_done_and_is_told_why(layout: str, lie: str, named
 def test_where_a_new_test_file_would_not_be_run_init_and_run_say_so_before_any_turn(tmp_path: Path) -> None:
     root = make({"Makefile": "test:\n\tsh tests/add_test.sh\n", "tests/add_test.sh": ADD}, tmp_path)
     said = flyball(root, "init")
-    assert "tdd cannot verify RED here, flyball run --workflow quick" in said.stdout, said.stdout + said.stderr
+    assert "tdd cannot verify RED here (flyball run --workflow quick" in said.stdout, said.stdout + said.stderr
     code, status, text = work(root, "make test")
     assert (code, status.get("turns")) == (3, 0), text[-3000:]
-    assert "tdd cannot verify RED here, flyball run --workflow quick" in text
+    assert "tdd cannot verify RED here (flyball run --workflow quick" in text

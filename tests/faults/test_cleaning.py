@@ -158,7 +158,7 @@ def test_a_checkout_that_somebody_removed_is_made_again_with_its_environment(
     code, said = ready.flyball("resume", TASK, "--max-turns", "9")
     assert code == 0, said
     assert (ready.tree / ".venv" / "library").is_file()
-    assert "it is made again from what was saved" in ready.flyball("logs", TASK)[1]
+    assert "flyball makes it again from what was saved" in ready.flyball("logs", TASK)[1]
     check_journal(ready.events())
 
 

@@ -135,7 +135,7 @@ def test_a_rollback_says_that_it_could_not_unmark_a_plan_and_goes_back_all_the_s
     plan.path.unlink()
     code, said = plan.world.flyball("rollback", "001", "--to", "start")
     assert code == 0, said
-    assert f"{plan.place} still marks as done what is open again, and could not be marked" in said
+    assert f"{plan.place} still marks reopened entries as done; flyball could not change the marks" in said
     plan.path.write_bytes(plan.content.replace(b"[ ]", b"[X]"))
     code, said = plan.world.flyball("resume", "001")
     assert code == 0, said

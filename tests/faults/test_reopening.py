@@ -144,7 +144,7 @@ def test_a_merged_task_whose_branch_is_gone_goes_on(done: World, how: str) -> No
     main = done.git("rev-parse", "main")
     code, said = done.flyball("reopen", TASK, FEEDBACK)
     assert code == 0, said
-    assert f"The branch {BRANCH} was deleted since" in said
+    assert f"The branch {BRANCH} had been deleted" in said
     check_both_delivered(done)
     assert done.git("rev-parse", "main") == main
     assert printed(done, "status", TASK)["state"] == "DONE"
@@ -229,7 +229,7 @@ def test_a_merged_branch_is_not_rewritten_by_a_rollback_and_that_is_said(done: W
     main = done.git("rev-parse", "main")
     code, said = done.flyball("rollback", TASK, "--to", "GREEN")
     assert code == 0, said
-    assert "Its work is in main already, which is not changed" in said
+    assert "Its work is already in main, which stays unchanged" in said
     assert done.git("rev-parse", "main") == main == done.git("rev-parse", f"{BRANCH}~1")
 
 
@@ -238,7 +238,7 @@ def test_a_round_can_be_taken_back_to_where_it_began_but_no_further(done: World)
     assert done.flyball("reopen", TASK, FEEDBACK, "--max-turns", "6")[0] == 4
     code, said = done.flyball("rollback", TASK, "--to", "RED")
     assert code == 2
-    assert "lies before" in said
+    assert "is older than" in said
     assert "reopened-1" in said
     assert done.flyball("rollback", TASK, "--to", "reopened-1")[0] == 0
     assert done.state().main.stage == "RED"

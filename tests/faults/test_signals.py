@@ -21,7 +21,7 @@ def test_a_signal_ends_the_agents_tree_saves_and_leaves_the_task_resumable(
     said = world.said(process)
     assert process.returncode == 130, said
     assert f"flyball resume {TASK}" in said
-    assert "stopping: what is under way is ended and saved" in said
+    assert "stopping: the work under way is ended and saved" in said
     assert world.processes() == []
     stopped = world.state().stopped
     assert stopped is not None
@@ -39,7 +39,7 @@ def test_a_second_sigint_ends_at_once_and_the_task_is_still_resumable(world: Wor
         process.send_signal(signal.SIGINT)
         time.sleep(0.05)
     assert process.returncode == 130
-    assert f"ended at once; go on with: flyball resume {TASK}" in world.said(process)
+    assert f"ended at once; continue with: flyball resume {TASK}" in world.said(process)
     assert world.state().stopped is None, "an end that waited for the agent would have been recorded"
     assert world.orphans() == []
     world.finish()

@@ -168,7 +168,7 @@ def test_an_aborted_task_asks_nothing_and_runs_nothing(site: Site, serve: Serve)
     for gone in ("BLOCKED", "waits for you", "Answer (a)", "running-turns", "1 running"):
         assert gone not in text, gone
     asked = browser.get(f"{here}/question/ask-1").text
-    assert "No answer is awaited any more" in asked
+    assert "It needs no answer any more" in asked
     assert "answer-form" not in asked
     assert "waits for an answer" not in browser.get(f"{here}/report").text
 
@@ -187,7 +187,7 @@ def test_a_turn_reads_as_a_conversation_with_prompt_claim_and_measurement(site: 
     text = serve().get(f"{place(site, task)}/turn/2").text
     assert "I read the tests first.\nThen I write the code." in text
     assert "do it" in text, "the prompt"
-    assert "complete, signals exit" in text
+    assert "complete, done" in text
     assert "11 passed, 1 failed" in text
     assert "≠" in text
     assert "it is done" in text

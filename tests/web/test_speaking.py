@@ -47,10 +47,10 @@ def test_an_answer_is_kept_and_the_second_person_is_told(site: Site, serve: Serv
     second = say(two, here, answer="half-even")
     assert second.status_code == 409
     assert "answered already" in second.text
-    assert "Kept: half-up" in two.get(here).text
+    assert "Saved: half-up" in two.get(here).text
     assert len(site.journal.pending(task)) == 1
     assert "Resume now" in one.get(here).text, "nobody runs the task"
-    assert "Kept: half-up" in regions(two.get(here).text)["told"], "whoever has the form open sees it"
+    assert "Saved: half-up" in regions(two.get(here).text)["told"], "whoever has the form open sees it"
 
 
 @pytest.mark.req("V6")
@@ -104,7 +104,7 @@ def test_words_that_do_not_fit_are_refused_with_the_reason(site: Site, serve: Se
     browser = serve()
     told = say(browser, f"{place(site, task)}/say/modify", text="more")
     assert told.status_code == 409
-    assert "takes no more words" in told.text
+    assert "accepts no command" in told.text
     paused = put(site, Story().start())
     assert "is not running" in say(browser, f"{place(site, paused)}/say/pause").text
     assert say(browser, f"{place(site, paused)}/say/dance").status_code == 404

@@ -131,16 +131,16 @@ def report_crash(error: BaseException) -> int:
     """Keep the traceback, say one sentence, give the exit code; what the system refuses is no error of ours."""
     if isinstance(error, OSError) and error.errno in _WORLD:
         where = f"{error.filename}: " if isinstance(error.filename, str | os.PathLike) else ""
-        say(f"{where}{error.strerror}. What is in the journal is safe. Fix this and try again.")
+        say(f"{where}{error.strerror}. The journal is safe. Fix this and try again.")
         return INTERNAL
     text = "".join(traceback.format_exception(error))
     kept = _keep_traceback(text)
     name = f"{type(error).__name__}: {error}".splitlines()[0][:200]
     if kept is None:
         tell(text)
-        say(f"internal error: {name}. What is in the journal is safe; go on with: flyball resume")
+        say(f"internal error: {name}. The journal is safe; continue with: flyball resume")
     else:
-        say(f"internal error: {name}. The traceback is in {kept}. Go on with: flyball resume")
+        say(f"internal error: {name}. The traceback is in {kept}. Continue with: flyball resume")
     return INTERNAL
 
 

@@ -246,10 +246,10 @@ def _resume_as_opened(task: TaskId, order: Start, changed: SourceDocument | None
     again = f"--from {shlex.quote(str(order.source))}" if order.source else shlex.quote(order.request)
     if changed is not None:
         raise SourceChanged(
-            f"{changed.source.path} has changed since task {task} was opened from it. Go on with the task as it was:"
+            f"{changed.source.path} has changed since task {task} was opened from it. Continue the task as it was opened:"
             f" flyball resume {task}; or open a new one: flyball run {again} --new"
         )
     say(
-        f"{task} is the same request and unfinished: it goes on as it was opened. A new task: flyball run {again} --new"
+        f"{task} has the same request and is unfinished; flyball continues it. To open a new task: flyball run {again} --new"
     )
     return task

@@ -116,7 +116,7 @@ def drive(site: Site, task: TaskId, *said: Fact, attended: bool, seat: Seat) -> 
         try:
             state = controller.run(*said)
         except KeyboardInterrupt:
-            say(f"interrupted; go on with: flyball resume {task}")
+            say(f"interrupted; continue with: flyball resume {task}")
             raise
         shown.closing(state)
     return exit_code(state)
@@ -149,7 +149,7 @@ def _can_go_on(site: Site, state: State, said: tuple[Fact, ...], *, attended: bo
     stopped = state.stopped
     if stopped is not None and stopped.kind == "limit" and not said:
         say(f"{state.task.id} is stopped: {stopped.reason}")
-        say(f"go on with: {next_command(state)}")
+        say(f"continue with: {next_command(state)}")
         return False
     if stopped is None or stopped.kind != "blocked":
         return True

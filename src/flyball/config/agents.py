@@ -180,7 +180,7 @@ def _on_model(
     leading = cast["default"].agent
     for spec in agents:
         if spec.name == leading and _takes_no_model(spec):
-            yield f"--model {model}: the command of {spec.name} has no {{model}} in it, so it is not told; the model is noted as yours"
+            yield f"--model {model}: the command of {spec.name} has no {{model}} in it, so the agent does not get it; reports name the model you gave"
     kept = [role for role in dict.fromkeys(roles) if role in cast and cast[role].fixed and cast[role].model != model]
     others = [f"{role} ({_with_model(cast[role])})" for role in kept]
     if others:
@@ -266,5 +266,5 @@ def _note(choice: AgentChoice, implementer: AgentChoice, specs: Sequence[AgentSp
     if choice.fixed:
         return "the same model as the implementer, as configured: the author reviews its own work"
     if several := next((models_of(s) for s in specs if s.name == choice.agent and len(models_of(s)) > 1), ()):
-        return f"another model of {choice.agent} than the one that will have implemented: {' or '.join(several)}"
+        return f"another model of {choice.agent} than the one that implemented: {' or '.join(several)}"
     return "the same model as the implementer: the author reviews its own work, since no other model is configured"

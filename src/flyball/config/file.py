@@ -114,7 +114,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 def _astray(key: str, path: tuple[str, ...]) -> str:
     home = schema.home_of(key)
     if home and path != (home,):
-        return f"; it belongs into [{home}]"
+        return f"; it belongs in [{home}]"
     return "; it belongs above all tables" if key in schema.TopLevel.__struct_fields__ else ""
 
 

@@ -98,7 +98,7 @@ class KeptFolder:
             raw = file.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
             raise WorkFolderUnusable(
-                f"{self.path}/{name} is larger than {MAX_BYTES // 1024 // 1024} MiB; expected a text a person can read. Part it, or move it away."
+                f"{self.path}/{name} is larger than {MAX_BYTES // 1024 // 1024} MiB; expected a text a person can read. Split it, or move it away."
             )
         return raw
 

@@ -275,7 +275,7 @@ class LoopFolder:
         except OSError as error:
             raise LoopFolderUnwritable(
                 f"{self.path} could not be written ({error.strerror}). Make it writable or free some space; "
-                f"then go on with: flyball resume {self._task}"
+                f"then continue with: flyball resume {self._task}"
             ) from error
 
 

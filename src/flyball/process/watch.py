@@ -166,7 +166,7 @@ class RunWatch:
             strays = end_orphans(int(said["started"][0]), self._line.outputs) if "started" in said else 0
             if "started" not in said or "broken" in said:
                 raise WardenFailed(self._why_warden_failed())
-            details.append("its warden was killed, and what it kept was killed with it")
+            details.append("its warden was killed, and the processes it watched were killed with it")
         else:
             strays = int(said["ended"][0])
             if said["ended"][1] != "0":

@@ -67,15 +67,13 @@ class AccessRules(msgspec.Struct, frozen=True):
     def may_speak(self, headers: Mapping[str, str], form_token: str) -> str:
         """Why a word is not taken; empty where it is."""
         if self.read_only:
-            return "This page is read-only: flyball serve was started with --read-only. Speak in a terminal."
+            return "This page is read-only: flyball serve was started with --read-only. Use a terminal."
         origin = headers.get("origin", "")
         expected = {f"http://{headers.get('host', '')}", f"https://{headers.get('host', '')}"}
         if origin not in expected:
-            return "The word came from another page than this one, and was not taken."
+            return "The command came from another page, so flyball refused it."
         if not hmac.compare_digest(form_token.encode(), self.form_token.encode()):
-            return (
-                "The form was not made by this page, or before its token was replaced. Reload the page and try again."
-            )
+            return "The form is from another page, or older than the present token. Reload the page and try again."
         return ""
 
 

@@ -109,7 +109,7 @@ class Guarded:
         """The answer to who may not pass, or came with the link; None for a request that pages answer."""
         gate = self._gate
         if not gate.knows_host(request.headers.get("host", "")):
-            return PlainTextResponse("This server is not known by that name.", 421)
+            return PlainTextResponse("This server does not answer to that name.", 421)
         if request.url.path.startswith("/static/"):
             return None
         given = request.query_params.get("token", "")
@@ -142,7 +142,7 @@ def _look(make: Look) -> Callable[[Request], Awaitable[Response]]:
         except KeyError:
             return refusal(request, "Nothing here", "There is no such task, turn or question.", status=404)
         except (Refusal, JournalError) as error:
-            return refusal(request, "It cannot be shown", str(error), status=409)
+            return refusal(request, "Cannot be shown", str(error), status=409)
 
     async def answer(request: Request) -> Response:
         return await run_in_threadpool(make_or_refuse, request)
@@ -158,13 +158,13 @@ def _speak(take: Spoken, *, word: bool = True) -> Callable[[Request], Awaitable[
             gate = AccessRules(gate.token, gate.hosts)
         refused = gate.may_speak(request.headers, dict(form).get("form_token", ""))
         if refused:
-            return refusal(request, "Not taken", refused, status=403)
+            return refusal(request, "Refused", refused, status=403)
         try:
             return await run_in_threadpool(take, request, form)
         except KeyError:
-            return refusal(request, "Nothing here", "There is no such task, question or word.", status=404)
+            return refusal(request, "Nothing here", "There is no such task, question or command.", status=404)
         except (Refusal, JournalError) as error:
-            return refusal(request, "Not taken", str(error), status=409)
+            return refusal(request, "Refused", str(error), status=409)
 
     return answer
 

@@ -83,9 +83,9 @@ def diff(request: Request) -> Response:
         "This turn changed nothing." if request.query_params.get("turn") else "Nothing has changed.",
         request.query_params.get("view") == "split",
         "Reopen with these" if done else "Send as guidance",
-        "The task is done: they reopen it."
+        "The task is done: sending them reopens it."
         if done
-        else "They stand in the next prompt with file, line and code. No turn is interrupted.",
+        else "The next prompt contains them with file, line and code. No turn is interrupted.",
     )
     framed = frame(request, crumbs_of(summary, Crumb("diff")), live=False, can_comment=able)
     return page("diff.html", framed, t=summary, diff=shown)
@@ -188,7 +188,7 @@ def comments(request: Request, form: list[tuple[str, str]]) -> Response:
         action = request.url.path.removesuffix("/preview")
         fields = [(name, value) for name, value in form if name != "form_token"]
         framed = frame(request, [Crumb("All", "/"), Crumb("preview")], live=False)
-        told = f"{plural(len(written), 'comment')}, as they will stand in the next prompt."
+        told = f"{plural(len(written), 'comment')}, as the next prompt will show them."
         sending = {"action": action, "fields": fields, "button": "Send as guidance"}
         return page(
             "message.html", framed, title="Preview", text=told, command="", preview=text, form=sending, back=back

@@ -61,17 +61,17 @@ class PageFrame(msgspec.Struct):
 
 
 MESSAGES = {
-    "kept": "Kept. It is taken in with the next step.",
-    "pausing": "The task stops after the step that is under way; then this page says PAUSED.",
-    "waits": "Kept. It takes effect with:",
-    "resumed": "The task was taken up, apart from this page.",
-    "started": "The task has begun, apart from this page.",
+    "kept": "Saved. The task applies it at its next step.",
+    "pausing": "The task stops when its iteration ends; then this page says PAUSED.",
+    "waits": "Saved. Apply it with:",
+    "resumed": "The task runs again, independently of this page.",
+    "started": "The task runs, independently of this page.",
     "ended": "The task has ended. Its checkpoints remain.",
     "rolled": "Rolled back. The task is paused and goes on from there when you resume it. What was undone is kept as a checkpoint.",
     "rolled-merged": "Rolled back. The task is paused and goes on from there when you resume it. What was merged already stays merged.",
-    "rolled-marked": "Rolled back. The task is paused. A plan of yours still marks undone work as done; resuming the task takes the marks back.",
+    "rolled-marked": "Rolled back. The task is paused. A plan of yours still marks undone work as done; resuming the task removes the marks.",
     "sent": "Sent as guidance. Each comment is marked as delivered once a turn has had it.",
-    "reopened": "Reopened with your feedback, apart from this page.",
+    "reopened": "Reopened with your feedback; the task runs independently of this page.",
 }
 
 
@@ -122,7 +122,7 @@ def read_only(request: Request, command: str) -> Response | None:
     gate: AccessRules = request.app.state.gate
     if not gate.read_only:
         return None
-    return refusal(request, "Read-only", "This page takes no words. Say it in a terminal:", command=command)
+    return refusal(request, "Read-only", "This page is read-only. Type in a terminal:", command=command)
 
 
 def redirect(path: str) -> RedirectResponse:

@@ -159,22 +159,24 @@ def _answer_given(found: Known, asked: QuestionShown) -> tuple[str, bool]:
         by = "by its default" if put.by == "default" else "by a person"
         return f"Answered at {put.answered_at:%H:%M} UTC with {put.answer} {by}.", False
     if final_stop(found.state) is not None:
-        return "The task has ended. No answer is awaited any more.", False
+        return "The task has ended. It needs no answer any more.", False
     word = next((w for w in found.said if w.question == asked.id and w.word == "answer"), None)
     if word is None:
         return "", False
     if found.seen.controlled:
-        return f"Kept: {word.text}. It is taken in with the next step.", False
-    return f"Kept: {word.text}. It takes effect when the task is resumed.", True
+        return f"Saved: {word.text}. The task applies it at its next step.", False
+    return f"Saved: {word.text}. The task applies it when you resume it.", True
 
 
 def _meanwhile(found: Known, summary: Summary) -> str:
     turns = [turn.number for turn in summary.status.running_turns]
     if turns:
-        return f"{'Turn' if len(turns) == 1 else 'Turns'} {', '.join(map(str, turns))} go on. No turn is spent on what waits."
+        numbers = ", ".join(map(str, turns))
+        told = f"Turn {numbers} goes on." if len(turns) == 1 else f"Turns {numbers} go on."
+        return f"{told} The question itself spends no turn."
     if found.state.stopped is not None:
-        return "The task stands still. No turn is spent, and nothing is lost."
-    return "The task waits. No turn is spent."
+        return "The task has stopped. It spends no turn, and nothing is lost."
+    return "The task waits. It spends no turn."
 
 
 def turn(request: Request) -> Response:

@@ -161,8 +161,8 @@ def _meta(record: TurnRecord) -> str:
 def _says(record: TurnRecord) -> str:
     said = [record.status.replace("_", " ")] if record.status else []
     said += [f"verdict {record.verdict}"] if record.verdict else []
-    said += ["signals exit"] if record.exit_signal else []
-    return ", ".join(said) or ("nothing of its work" if record.outcome else "nothing yet")
+    said += ["done"] if record.exit_signal else []
+    return ", ".join(said) or ("nothing about its work" if record.outcome else "nothing yet")
 
 
 def measured_of(found: Known, record: TurnRecord) -> str:
@@ -188,7 +188,7 @@ def _verdict_line(judged: Judgement | None) -> str:
     told = f"{judged.health}: {judged.evidence}"
     if judged.false_claim:
         told += "; false claim, told in the next prompt"
-    return f"{told}; cure: {judged.rung}" if judged.rung else told
+    return f"{told}; remedy: {judged.rung}" if judged.rung else told
 
 
 def parts_of(shown: Sequence[Shown]) -> list[Part]:

@@ -34,7 +34,7 @@ class Field(msgspec.Struct, frozen=True):
     name: str
     label: str
     step: str = "1"
-    hint: str = "Default: as it was."
+    hint: str = "Default: as before."
     value: str = ""
 
 
@@ -118,7 +118,7 @@ def _run_words(site: Site, form: Mapping[str, str]) -> list[str]:
     workflow, agent = form.get("workflow", ""), form.get("agent", "")
     if workflow:
         if workflow not in WORKFLOWS:
-            raise Refusal(f"{workflow!r} is no workflow; expected one of: {', '.join(WORKFLOWS)}.")
+            raise Refusal(f"There is no workflow {workflow!r}; expected one of: {', '.join(WORKFLOWS)}.")
         words += ["--workflow", workflow]
     if agent:
         if agent not in _agents({site.home.name: site}):

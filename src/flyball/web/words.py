@@ -42,25 +42,27 @@ class WordForm(msgspec.Struct, frozen=True):
 WORDS = {
     each.word: each
     for each in (
-        WordForm("pause", "Pause the task", "It stops after its present step. Nothing is lost.", "Pause"),
-        WordForm("resume", "Resume the task", "It goes on where it stopped, apart from this page.", "Resume"),
+        WordForm("pause", "Pause the task", "The task stops when its iteration ends. Nothing is lost.", "Pause"),
+        WordForm(
+            "resume", "Resume the task", "The task continues where it stopped, independently of this page.", "Resume"
+        ),
         WordForm(
             "modify",
             "Give guidance",
-            "Your words stand in the next prompt, and what was counted as going nowhere is forgotten.",
+            "The next prompt contains your words, and the count of iterations without progress starts again.",
             "Send the guidance",
             text_label="Guidance for the next turns",
         ),
         WordForm(
             "reset",
             "Try again",
-            "What was counted as going nowhere is forgotten, and the task tries again.",
+            "The count of iterations without progress starts again, and the task tries again.",
             "Try again",
         ),
         WordForm(
             "skip",
             "Skip the stage",
-            "The present stage is left unverified for ever. Every report will say so, and nothing will call it verified.",
+            "The current stage stays unverified for ever, and every report says so.",
             "Skip the stage",
             final=True,
         ),
@@ -80,7 +82,7 @@ WORDS = {
         WordForm(
             "reopen",
             "Reopen the task",
-            "Your feedback becomes new work of this task, and it goes on, apart from this page.",
+            "Your feedback becomes new work of this task. The task continues, independently of this page.",
             "Reopen",
             text_label="What is still to be done",
         ),

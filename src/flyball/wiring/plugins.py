@@ -37,7 +37,7 @@ def _register(entry: EntryPoint) -> None:
         raise PluginRefused("a workflow of that name is there already; uninstall one of the two")
     workflow = entry.load()
     if not isinstance(workflow, Workflow):
-        raise PluginRefused(f"that is {type(workflow).__name__}, and no flyball.core.loop.workflow.Workflow")
+        raise PluginRefused(f"that is {type(workflow).__name__}; expected a flyball.core.loop.workflow.Workflow")
     if workflow.name != entry.name:
         raise PluginRefused(f"its name is {workflow.name!r}; name its entry point the same")
     _check(workflow)

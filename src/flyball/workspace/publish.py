@@ -109,7 +109,7 @@ def check_branch(branch: str, there: BranchPlace, old: str | None) -> None:
         )
     if there.used is not None:
         raise BranchCheckedOut(
-            f"The branch {branch} is checked out in {there.used}; moving it would leave that tree confused.",
+            f"The branch {branch} is checked out in {there.used}; moving it would make that tree look changed.",
             f"Switch it to another branch and try again: git -C '{there.used}' switch --detach",
         )
     for other in there.in_the_way:

@@ -222,7 +222,7 @@ class SavedTask:
         publishing.publish(
             self.repository, self.vault, published, self.branch, there=there, old=None, base=known["base"]
         )
-        return f"The branch {self.branch} was deleted since; it stands at {published[:10]} again."
+        return f"The branch {self.branch} had been deleted; flyball restored it at {published[:10]}."
 
     @property
     def is_published(self) -> bool:

@@ -180,10 +180,7 @@ def test_only_what_is_measured_writes_nothing_and_the_structure_still_counts(fly
     (worked / "plan.md").write_text((worked / "plan.md").read_text().replace("shop.py, ", "") + "- [ ] Task 2: more\n")
     again = flyball("dispatch", "prices_20260101", "--measured-only", "--json")
     assert again.code == 3
-    assert any(
-        note.startswith("1 file not committed and so not looked at (late.py)")
-        for note in json.loads(again.out)["notes"]
-    )
+    assert any(note.startswith("1 uncommitted file left out (late.py)") for note in json.loads(again.out)["notes"])
     failed = {
         each["name"]: each["findings"] for each in json.loads(again.out)["structural"] if each["status"] == "fail"
     }

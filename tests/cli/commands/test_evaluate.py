@@ -352,7 +352,7 @@ def test_the_folder_is_found_from_below_and_by_root(flyball, work, monkeypatch, 
         (("--input", "broken.json"), "broken.json, line 2: "),
         (("--input", "wrong.json"), "wrong.json, line 2: invalid enum value 'open'"),
         (("--input", "unknown.json"), "object contains unknown field isues"),
-        (("--input", "wrong.json", "--build", "pass"), "--input is the whole situation"),
+        (("--input", "wrong.json", "--build", "pass"), "--input holds the whole situation"),
     ],
 )
 def test_bad_input_is_one_sentence_with_exit_2_and_nothing_written(flyball, work, words, said):

@@ -16,7 +16,7 @@ def test_export_says_what_it_wrote_and_how_to_use_it(tmp_path, flyball, target):
     assert done.code == 0, done.err
     *lines, last = done.out.splitlines()
     assert all((tmp_path / line.removeprefix("wrote ")).is_file() for line in lines)
-    assert last.startswith(f"{len(lines)} written, 0 as they were, in {tmp_path}.")
+    assert last.startswith(f"{len(lines)} written, 0 unchanged, in {tmp_path}.")
     again = json.loads(flyball("export", "--target", target, "--to", str(tmp_path), "--json").out)
     assert again["written"] == []
     assert len(again["unchanged"]) == len(lines)

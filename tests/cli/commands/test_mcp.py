@@ -160,7 +160,7 @@ def test_in_a_turn_the_verdict_comes_from_the_tree_and_words_become_claims(repos
 
 def test_a_verdict_that_an_agent_has_spoilt_is_named_and_one_that_is_not_there_too(repository, turn):
     (missing,) = ask(repository, turn, ("get_task", {}))
-    assert "stands in your prompt" in said(missing)
+    assert "your prompt contains" in said(missing)
     (repository / ".loop" / TASK).mkdir(parents=True)
     (repository / ".loop" / TASK / "verdict.json").write_text('{"decision": "DONE"}')
     (spoilt,) = ask(repository, turn, ("get_task", {}))

@@ -18,7 +18,7 @@ def configured(root: Path, script: str) -> Path:
 @pytest.mark.req("V40")
 def test_targets_are_named_without_their_secrets_and_tried_only_after_a_trust_record(repository, flyball):
     nobody = flyball("notify").out
-    assert "Nobody is told" in nobody
+    assert "flyball notifies nobody" in nobody
     lines = "\n".join(line.strip() for line in nobody.splitlines() if line.startswith("  "))
     assert set(tomllib.loads(lines)["notify"]) == {"targets", "command", "quiet_hours"}, "what to write is printed"
     said = repository.parent / "said"
@@ -30,7 +30,7 @@ def test_targets_are_named_without_their_secrets_and_tried_only_after_a_trust_re
     assert flyball("trust", "--yes").code == 0
     assert "env:NOT_SET_HERE" in flyball("notify").out
     tried = flyball("notify", "--test")
-    assert f"{tell}: told" in tried.out
+    assert f"{tell}: sent" in tried.out
     assert "env:NOT_SET_HERE: the variable NOT_SET_HERE is not set" in tried.out
     assert tried.code == 2
     assert "flyball: a test" in said.read_text()

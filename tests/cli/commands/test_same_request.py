@@ -22,7 +22,7 @@ def names(site):
 def test_unattended_the_unfinished_task_is_resumed_and_new_opens_another(blocked, site, flyball, words):
     again = flyball("run", words, "--unattended", *HOW)
     assert again.code == 3
-    assert "001-parse-the-rows is the same request and unfinished" in again.err
+    assert "001-parse-the-rows has the same request and is unfinished" in again.err
     assert "--new" in again.err
     assert names(site) == ["001-parse-the-rows"]
     flyball("run", words, "--unattended", "--new", *HOW)

@@ -22,7 +22,7 @@ def summary(story: Story, name: str = "ledger") -> Summary:
 def tasks() -> list[Summary]:
     asks = Story(tdd_task(request="Import bank statements")).start().ask(Question("q", "Which rounding?"))
     runs = Story(tdd_task(request="Paginate")).start()
-    blocked = Story().start().iterate().add(TaskStopped("blocked", "every cure was tried"))
+    blocked = Story().start().iterate().add(TaskStopped("blocked", "every remedy was tried"))
     return [summary(short_tdd_run(), "basket"), summary(runs), summary(blocked), summary(asks)]
 
 
@@ -34,7 +34,7 @@ def test_what_needs_a_person_stands_first_and_is_told_with_its_reason() -> None:
     assert [row.word for row in rows[2:]] == ["RUNNING", "DONE"]
     text = "\n".join(line.plain for line in board(tasks(), Looked(NOW), 100, 30))
     assert "Which rounding?" in text
-    assert "Every cure was tried." in text
+    assert "Every remedy was tried." in text
     assert "▸ " in text
     assert "q leave" in text
 

@@ -113,7 +113,7 @@ def test_p_pauses_when_the_iteration_ends_and_p_again_takes_it_back(project: Pro
     until(lambda: "pauses after" not in "\n".join(running.screen()))
     assert not project.site.state(TASK).pausing
     running.press("p")
-    running.shows("p go on")
+    running.shows("p cancel pause")
     until(lambda: project.site.state(TASK).pausing)
     project.go()
     running.shows("PAUSED: paused by a person")
@@ -149,7 +149,7 @@ def test_q_leaves_the_loop_running_and_loses_nothing_of_its_turn(project: Projec
 
 def test_ctrl_c_ends_a_run_as_ever_and_the_terminal_is_as_before(project: Project, running: Terminal):
     running.press("C-c")
-    running.shows("stopping: what is under way is ended and saved")
+    running.shows("stopping: the work under way is ended and saved")
     running.shows(f"flyball resume {TASK}")
     running.prompts()
     running.type("echo ended $?")

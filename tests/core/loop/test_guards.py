@@ -361,7 +361,7 @@ UNPRICED = {"usage": Usage(900, 100), "unpriced": 1}
             "0.9 of 1 USD; the next turn may take 0.3",
         ),
         (Limits(budget_usd=1), {"unpriced": 1}, "", ""),
-        (Limits(budget_tokens=9), {"turns_without_tokens": 1}, "max_turns", "1 turn told no tokens"),
+        (Limits(budget_tokens=9), {"turns_without_tokens": 1}, "max_turns", "1 turn reported no tokens"),
         (Limits(budget_tokens=9, max_turns=5), {"turns_without_tokens": 1}, "", ""),
         (Limits(), UNPRICED, "", ""),
     ],

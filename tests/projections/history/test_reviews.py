@@ -61,7 +61,7 @@ def test_before_anybody_implemented_no_model_did() -> None:
     ("model", "sentence"),
     [
         ("sonnet", "another model than the author's: scripted (claude-opus-5-5)"),
-        ("opus", "the author reviews its own work, for want of another model: scripted (claude-opus-5-5)"),
+        ("opus", "the author reviews its own work: scripted (claude-opus-5-5)"),
         ("", "not known to be another model than the author's: scripted (claude-opus-5-5)"),
     ],
 )

@@ -66,5 +66,5 @@ def test_a_rollback_of_the_loop_itself_or_an_iteration_since_is_told_as_measured
 def test_a_word_that_waits_says_what_it_will_do() -> None:
     pausing = said_shown(PersonSpoke("pause"), controlled=True)
     assert pausing.said == "You said pause"
-    assert pausing.effect == "The task stops after the step that is under way. Nothing is lost."
-    assert said_shown(PersonSpoke("modify", "round up"), controlled=False).effect.endswith("when the task is resumed.")
+    assert pausing.effect == "The task stops when its iteration ends. Nothing is lost."
+    assert said_shown(PersonSpoke("modify", "round up"), controlled=False).effect.endswith("when you resume it.")

@@ -44,10 +44,10 @@ CASES = {
     "PAUSED": (lambda: stopped("paused", "paused by a person"), {}, "paused by a person", "under way"),
     "DONE": (short_tdd_run, {}, "check changelog was not made; 12 passed, 0 failed", "finished"),
     "MERGED": (short_tdd_run, {"merged": "main"}, "merged into main", "finished"),
-    "BLOCKED": (lambda: stopped("blocked", "every cure was tried"), {}, "every cure was tried", "needs"),
+    "BLOCKED": (lambda: stopped("blocked", "every remedy was tried"), {}, "every remedy was tried", "needs"),
     "LIMIT": (lambda: stopped("limit", "the budget is used up"), {}, "the budget is used up", "needs"),
     "ABORTED": (lambda: stopped("aborted"), {}, "by a person after 1 iteration; 2 checkpoints stay", "finished"),
-    "LOST CONTACT": (Story().start, {"controlled": False}, "nothing acknowledged is lost", "needs"),
+    "LOST CONTACT": (Story().start, {"controlled": False}, "the journal is safe", "needs"),
 }
 
 

@@ -66,7 +66,7 @@ def test_each_lane_is_a_chain_and_a_wait_is_a_hatched_band_with_its_times() -> N
     assert svg.count('class="b-held"') == 1
     assert "usage limit of claude" in svg
     assert "09:20 to 10:00" in svg
-    assert "no turn starts above $9.86, for the dearest took $0.14" in svg
+    assert "no turn starts above $9.86: the dearest took $0.14" in svg
     assert "You" in svg
     assert "now 11:00" in svg
 

@@ -109,7 +109,7 @@ def test_every_verdict_has_its_evidence():
     )
     assert "STALLED: same error 3x: TypeError in parse_row, iterations 4, 5, 6" in text
     assert "missing: fails: t1 and 1 more" in text
-    assert "cure: fresh-context" in text
+    assert "remedy: fresh-context" in text
     assert "nearly stuck: no progress in 2 iterations" in text
 
 
@@ -229,4 +229,4 @@ def test_a_pause_can_be_taken_back_until_the_loop_has_stopped():
 @pytest.mark.req("C49")
 def test_a_reviewer_that_judged_a_protected_change_is_not_said_to_wait():
     story = Story().start().turn().add(TurnSetAside(1, "consent"))
-    assert last(story).endswith("turn 1 looked at a change of protected files; not counted")
+    assert last(story).endswith("turn 1 reviewed a change of protected files")

@@ -175,7 +175,7 @@ def test_tokens_that_nobody_told_are_a_dash_and_null_and_not_nothing():
     (turn,) = of(story).turns
     assert (turn.input_tokens, turn.output_tokens, of(story).total.input_tokens) == (None, None, None)
     assert "| – | – | – |" in text(story)
-    assert "A dash stands for money or tokens that nobody told." in text(story)
+    assert "A dash stands for money or tokens that no agent reported." in text(story)
     assert status(story.state, TaskHistory(story.events)).usage.input_tokens is None
     partly = story.turn(usage=Usage(1000, 100, 0.05))
     assert "| at least 1000 | at least 100 | at least 0.0500 |" in text(partly)

@@ -109,7 +109,7 @@ def test_a_name_that_was_made_to_lead_here_shows_nothing_whatever_cookie_it_has(
     for path in ("/", world.path("attacked"), f"/?token={server.gate.token}", "/static/page.js"):
         answer = page.goto(there + path)
         assert answer is not None
-        assert (answer.status, page.inner_text("body")) == (421, "This server is not known by that name.")
+        assert (answer.status, page.inner_text("body")) == (421, "This server does not answer to that name.")
     body = {"answer": "half-up", "form_token": server.gate.form_token}
     said = page.evaluate(
         "([url, body]) => fetch(url, {method: 'POST', body: new URLSearchParams(body)}).then(r => r.status)",

@@ -166,7 +166,7 @@ def test_other_services_go_through_apprise_and_a_secret_address_may_be_a_variabl
     (missing,) = sends_of(NotifySettings(("env:MY_TARGET",)), tmp_path)
     assert missing(NOTICE) == "the variable MY_TARGET is not set"
     (unknown,) = sends_of(NotifySettings(("nonesuch://x",)), tmp_path)
-    assert "no service that Apprise knows" in unknown(NOTICE)
+    assert "not a service of Apprise" in unknown(NOTICE)
 
 
 @pytest.fixture

@@ -120,7 +120,7 @@ def _answer(site: Site, task: TaskId, code: int, answer: str, seat: Seat) -> int
     if code != BLOCKED or stopped is None or not stopped.question:
         return code
     if not seat.as_json:
-        put(f"\nBLOCKED, exit {code}. Here a person answers, which the demo does for you:")
+        put(f"\nBLOCKED, exit {code}. A person answers here; the demo does it for you:")
         put(f'  flyball answer {task} {stopped.question} "{answer}" && flyball resume {task}\n')
     speak(site, task, "answer", text=answer, question=stopped.question)
     return drive(site, task, attended=False, seat=seat)
@@ -215,7 +215,7 @@ def _verdict(judged: Judgement, conditions: Mapping[str, str]) -> str:
     if judged.rejected:
         return f"{place} rejected: {plain(judged.missing[0], 120)}. It went back with this finding."
     if judged.false_claim:
-        told = "the agent said it was done. Measured, it was not, and it was told why"
+        told = "the agent said it was done. The measurement said no, and the agent was told why"
         return f"{place} {told}: {plain(judged.missing[0], 120)}"
     cured = f" Remedy: {judged.rung}, from the best checkpoint." if judged.rung else ""
     return f"{place} {plain(judged.evidence, 120)}.{cured}"

@@ -84,7 +84,7 @@ def evaluate(
         )
         if input and (given != Given() or root is not None):
             raise EvaluationInputInvalid(
-                "--input is the whole situation; expected no other option but --json and --dry-run. Put them into the object."
+                "--input holds the whole situation; expected no other option but --json and --dry-run. Put the other values into the object."
             )
         if input:
             found = evaluate_input(_read(input), "standard input" if input == "-" else input)

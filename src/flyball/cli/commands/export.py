@@ -62,5 +62,5 @@ def export(
             return
         for name in written.written:
             put(f"wrote {name}")
-        done = f"{len(written.written)} written, {len(written.unchanged)} as they were, in {folder}."
+        done = f"{len(written.written)} written, {len(written.unchanged)} unchanged, in {folder}."
         put(f"{done} {_PLUGIN.format(folder) if plugin else _USE[target]}")

@@ -58,15 +58,17 @@ def rollback(
             put_json(done)
             return
         put(
-            f"{done.task} stands at {done.to} ({short(done.sha)}) again, in {done.stage}; {plural(done.files, 'file')} changed."
+            f"{done.task} is back at {done.to} ({short(done.sha)}), in stage {done.stage}; {plural(done.files, 'file')} changed."
         )
         if done.merged_into:
             put(
-                f"Its work is in {done.merged_into} already, which is not changed; the branch of the task goes on from it."
+                f"Its work is already in {done.merged_into}, which stays unchanged; the task's branch continues from there."
             )
         if done.unmarked:
-            put(f"{done.unmarked}. Going on marks it, and takes none of these marks for yours.")
-        put(f"What was undone is kept as {done.undone} ({short(done.undone_sha)}). Go on with: {done.next_command}")
+            put(
+                f"{done.unmarked}. When the task continues, flyball corrects these marks and does not take them for yours."
+            )
+        put(f"The undone work is kept as {done.undone} ({short(done.undone_sha)}). Continue with: {done.next_command}")
 
 
 def diff(

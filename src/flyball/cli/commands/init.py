@@ -72,7 +72,7 @@ def _constitution(site: Site, *, force: bool, as_json: bool) -> None:
     if as_json:
         put_json({"file": str(path)})
         return
-    put(f"{path} is written. Read it and say in it what agents must know: it reaches every prompt of a backlog.")
+    put(f"{path} is written. Read it, and add what agents must know: every prompt of a backlog contains it.")
     put("next: write issues into .work/agent/issues/medium.md, then: flyball run --workflow backlog")
 
 
@@ -183,7 +183,7 @@ def _gate(gate: GateResult) -> Iterator[str]:
 def _tool(tool: GateResult) -> str:
     if tool.broken:
         return f"{tool.name} cannot be run, so its check is off: {scrub(tool.command)}: {scrub(tool.broken)}"
-    return f"{tool.name}: {'nothing found' if tool.passed else f'exit {tool.exit_code}; what it finds now is known'}"
+    return f"{tool.name}: {'nothing found' if tool.passed else f'exit {tool.exit_code}; only new findings will count'}"
 
 
 def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:

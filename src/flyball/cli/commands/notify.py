@@ -12,7 +12,7 @@ from flyball.cli.support.exits import USAGE, exit_on_refusal
 from flyball.cli.support.output import put
 
 NOBODY = """\
-Nobody is told: flyball.toml has no [notify]. Write there whom to tell, for example:
+flyball notifies nobody: flyball.toml has no [notify]. Add it, for example:
 
   [notify]
   targets = ["ntfy://my-topic"]     # or mailto://, slack://, tgram://, json://: services of Apprise; env:NAME takes it from a variable
@@ -64,7 +64,7 @@ def notify(
         )
         problems = [try_send(send, notice, wait_s=0.2) for send in sends_of(settings, site.home.home)]
         for name, problem in zip(names, problems, strict=True):
-            put(f"{name}: {problem or 'told'}")
+            put(f"{name}: {problem or 'sent'}")
         sys.exit(USAGE if any(problems) else 0)
 
 

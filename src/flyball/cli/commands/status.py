@@ -64,7 +64,8 @@ def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[Pe
     from flyball.projections.views.standing import is_delivered, stuck
 
     yield f"  request     {plain(shown.request, 200)}"
-    yield f"  stage       {shown.stage}, iteration {shown.stage_iteration} ({shown.progress_percent} %)"
+    iteration = f", iteration {shown.stage_iteration}" if shown.stage_iteration else ""
+    yield f"  stage       {shown.stage}{iteration} ({shown.progress_percent} %)"
     yield f"  decision    {shown.decision}: {shown.reason}"
     yield f"  health      {shown.health}"
     yield f"  stuck       {stuck(state)}"

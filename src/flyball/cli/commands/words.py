@@ -78,7 +78,9 @@ def pause(task: Task, as_json: AsJson = False) -> None:
         site, found = task_here(task)
         require_open(site.state(found))
         if controller_of(site, found) is None:
-            raise Refusal(f"{found} is not running, so there is nothing to pause. Go on with: flyball resume {found}")
+            raise Refusal(
+                f"{found} is not running, so there is nothing to pause. Continue it with: flyball resume {found}"
+            )
         _tell(speak(site, found, "pause"), as_json=as_json)
 
 

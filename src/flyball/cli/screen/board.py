@@ -38,7 +38,7 @@ HELP = (
     ("j k, arrows", "next, previous task"),
     ("Enter, o", "watch the task: the screen of `flyball run`; q there comes back"),
     ("a", "answer its question"),
-    ("p, r", "pause it after its step; resume it in the background"),
+    ("p, r", "pause it when its iteration ends; resume it in the background"),
     ("d, l", "what it changed; what happened"),
     ("/", "show only tasks with these words; empty shows all"),
     ("q", "leave; no task ends with it"),
@@ -205,10 +205,12 @@ class Board:
                     given = TerminalPeople().ask(site.state(task).task, question, process.StopFlag())
                 if given is not None:
                     heard = speak(site, task, "answer", text=given, question=row.question.id)
-                    self._looked = replace(self._looked, note=f"answered; {heard.taken}: {heard.next_command}")
+                    self._looked = replace(
+                        self._looked, note=f"answer saved; applied {heard.taken}: {heard.next_command}"
+                    )
             case "p":
                 heard = speak(site, task, "pause")
-                self._looked = replace(self._looked, note=f"pause; {heard.taken}")
+                self._looked = replace(self._looked, note=f"pause saved; applied {heard.taken}")
             case "r":
                 self._looked = replace(self._looked, note=self._run(row, "resume", "--detach"))
             case "d" | "l":

@@ -184,7 +184,7 @@ class LiveScreen:
         """The keys that work here."""
         if self._keys is None:
             return ""
-        pause = ["p go on" if self._is_pausing() else "p pause"] if self._controls.pause else []
+        pause = ["p cancel pause" if self._is_pausing() else "p pause"] if self._controls.pause else []
         leave = ["q leave running"] if self._controls.leave else []
         return " · ".join([*pause, "d detail", "? help", *leave, "Ctrl-C stop"])
 
@@ -196,8 +196,8 @@ class LiveScreen:
             case "p" if self._controls.pause is not None:
                 self._pausing = not self._is_pausing()
                 self._controls.pause(self._pausing)
-                ends = "pausing: this iteration ends first; p takes it back"
-                self._note = ends if self._pausing else "it goes on after all"
+                ends = "pausing when this iteration ends; p cancels"
+                self._note = ends if self._pausing else "pause cancelled"
             case "d":
                 self._detail, self._help = not self._detail, False
             case "?" | "h":
@@ -209,7 +209,7 @@ class LiveScreen:
         self._painter.refresh()
 
     def _leave(self, leave: Callable[[], None]) -> None:
-        """Let the loop go on without this terminal; from here on it is told in plain lines, to a log."""
+        """Let the loop cancel pause without this terminal; from here on it is told in plain lines, to a log."""
         with self._lock:
             self._painter.stop()
             try:

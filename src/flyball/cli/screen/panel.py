@@ -36,10 +36,10 @@ _WORDS = (
     ("stuck", "iterations without progress; at the limit flyball stops and asks you"),
 )
 _KEYS = (
-    ("p", "pause when this iteration ends; p again takes it back"),
+    ("p", "pause when this iteration ends; p again cancels"),
     ("d", "show the agent's last lines, what fails and what is wanted"),
     ("q", "leave: the loop goes on, this terminal is free"),
-    ("Ctrl-C", "stop and save; go on with: flyball resume"),
+    ("Ctrl-C", "stop and save; continue with: flyball resume"),
 )
 
 

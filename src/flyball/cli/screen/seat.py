@@ -67,7 +67,7 @@ def _repairing(terminal: int) -> Callable[[bool], None]:
                 termios.tcsetattr(terminal, termios.TCSADRAIN, modes)
                 os.write(sys.stdout.fileno(), b"\r\x1b[?7h\x1b[J")
         if killed:
-            say("the loop was killed; what is in the journal is safe. Go on with: flyball resume")
+            say("the loop was killed; the journal is safe. Continue with: flyball resume")
 
     return repair
 
@@ -136,7 +136,7 @@ def attach(site: Site, task: TaskId) -> State:
         if not left:
             shown.closing(state)
     if not left and state.stopped is None:
-        put(f"{task}: LOST CONTACT. Nothing acknowledged is lost; go on with: flyball resume {task}")
+        put(f"{task}: LOST CONTACT. The journal is safe; continue with: flyball resume {task}")
     return state
 
 

@@ -92,7 +92,7 @@ def dry_spell(history: History, limits: Thresholds) -> list[Signal]:
     dry = history.search.dry
     if dry < patience:
         return []
-    return [Signal(f"no better number for {plural(dry, 'iteration')}, patience {patience}", dry > patience)]
+    return [Signal(f"no better metric in {plural(dry, 'iteration')} (patience {patience})", dry > patience)]
 
 
 def gains(history: History) -> list[Signal]:
@@ -107,7 +107,7 @@ def gains(history: History) -> list[Signal]:
         fewer = before.failing_count - now.failing_count
         signals.append(Signal(plural(fewer, "fewer test fails", "fewer tests fail")))
     if history.search.best is not None and not history.search.dry:
-        signals.append(Signal("the number got better"))
+        signals.append(Signal("the metric improved"))
     return signals
 
 

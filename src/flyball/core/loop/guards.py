@@ -140,7 +140,7 @@ def _without_price(state: State) -> str:
     if limits.budget_usd is None or limits.budget_tokens is not None or not ended or state.dearest_turn.usd:
         return ""
     turns = plural(state.unpriced, "turn has", "turns have")
-    return f"{turns} no known price, so the budget of {limits.budget_usd:g} USD cannot be kept: set one of tokens"
+    return f"{turns} no known price, so the budget of {limits.budget_usd:g} USD cannot be kept: pass --budget-tokens"
 
 
 def _without_tokens(state: State) -> str:
@@ -149,8 +149,8 @@ def _without_tokens(state: State) -> str:
     bounded = limits.max_turns is not None or limits.max_hours is not None
     if limits.budget_tokens is None or bounded or not state.turns_without_tokens or state.usage.tokens:
         return ""
-    told = f"{plural(state.turns_without_tokens, 'turn')} told no tokens"
-    return f"{told}, so the budget of {limits.budget_tokens} tokens cannot be kept: limit turns or hours"
+    told = f"{plural(state.turns_without_tokens, 'turn')} reported no tokens"
+    return f"{told}, so the budget of {limits.budget_tokens} tokens cannot be kept: pass --max-turns or --max-hours"
 
 
 def _crashes(state: State, lane: Lane) -> Step | None:

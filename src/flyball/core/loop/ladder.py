@@ -72,7 +72,7 @@ def _spent_on_same_failure(lane: Lane, seen: Observation, rungs: tuple[str, ...]
     met = sum(seen.fine in ending.failures for ending in endings)
     if met < CONTEXTS_ENDED or any(r not in lane.loop.rungs for r in rungs):
         return NONE_NEEDED
-    return Recovery(spent=True, reason=f"every cure was tried, and the same failure is back: {seen.summary}")
+    return Recovery(spent=True, reason=f"every remedy was tried, and the same failure is back: {seen.summary}")
 
 
 def _rollback(state: State, lane: Lane, verdict: Verdict, measured: Measurement) -> Recovery:

@@ -50,7 +50,7 @@ def apart(player: Player, authors: Sequence[Author], agents: Sequence[AgentSpec]
         case "unknown":
             return f"not known to be another model than the author's: {whose}"
         case "same":
-            return f"the author reviews its own work, for want of another model: {whose}"
+            return f"the author reviews its own work: {whose}"
 
 
 def player_name(player: Player | Author) -> str:

@@ -66,13 +66,13 @@ def sent_comments(words: Sequence[WordRecord], turns: Sequence[TurnRecord]) -> l
 
 
 _EFFECTS = {
-    "pause": "The task stops after the step that is under way. Nothing is lost.",
+    "pause": "The task stops when its iteration ends. Nothing is lost.",
     "resume": "The task goes on.",
-    "modify": "Your words stand in the next prompt.",
+    "modify": "The next prompt contains your words.",
     "reset": "The task tries again with its next step.",
-    "skip": "The stage is left unverified with the next step.",
+    "skip": "The next step leaves the stage unverified.",
     "abort": "The task ends with its next step. Its checkpoints stay.",
-    "answer": "The task takes the answer in with its next step.",
+    "answer": "The task applies the answer at its next step.",
 }
 
 
@@ -87,6 +87,6 @@ def said_shown(word: PersonSpoke, *, controlled: bool) -> SaidShown:
     """As the page tells it until the task has taken it in."""
     asked = f" to {word.question}" if word.question else ""
     text = f": {plain(word.text, 200)}" if word.text else ""
-    effect = _EFFECTS.get(word.word, "It is taken in with the next step.")
-    later = "" if controlled else " Nobody runs the task now: it takes effect when the task is resumed."
+    effect = _EFFECTS.get(word.word, "The task applies it at its next step.")
+    later = "" if controlled else " The task is not running: it applies this when you resume it."
     return SaidShown(f"You said {word.word}{asked}{text}", f"{effect}{later}")

@@ -218,7 +218,7 @@ def _headline(known: Known, shown: Status, question: QuestionShown | None) -> tu
     if shown.state == "LOST CONTACT":
         held = f"{known.holder}; " if known.holder else ""
         return (
-            "The controller is gone. Nothing acknowledged is lost; it goes on when it is resumed.",
+            "The controller is gone. The journal is safe; resume the task to continue.",
             f"{held}last fact at {known.last_fact_at:%H:%M:%S} UTC.",
         )
     if stopped is not None:
@@ -278,7 +278,7 @@ def _line(known: Known, shown: Status) -> str:
             return f"by a person after {plural(shown.iterations, 'iteration')}; {kept} {stays}"
         case "LOST CONTACT":
             held_by = f"{known.holder}, " if known.holder else ""
-            return f"{held_by}last fact {known.last_fact_at:%H:%M:%S}; nothing acknowledged is lost"
+            return f"{held_by}last fact {known.last_fact_at:%H:%M:%S}; the journal is safe"
     return plain(shown.stopped.reason if shown.stopped else shown.reason)
 
 

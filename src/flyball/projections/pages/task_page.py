@@ -219,7 +219,7 @@ def _evidence(mark: TimelineMark, judged: Judgement) -> str:
     if judged.can_exit:
         return "the gate passed and the agent says that it is done"
     first = f"; {judged.missing[0]}" if judged.missing and mark.kind == "rejected" else ""
-    rung = f"; cure: {judged.rung}" if judged.rung else ""
+    rung = f"; remedy: {judged.rung}" if judged.rung else ""
     return f"{judged.evidence}{first}{rung}"
 
 

@@ -237,7 +237,7 @@ def _money(course: Course, scale: TimeScale, top: float, width: float) -> Iterat
         yield across(left, y(course.cap), right, "p-cap")
         told = f"cap {dollars(course.cap)}"
         if course.dearest and width > NARROW:
-            told += f"; no turn starts above {dollars(max(0.0, course.cap - course.dearest))}, for the dearest took {dollars(course.dearest)}"
+            told += f"; no turn starts above {dollars(max(0.0, course.cap - course.dearest))}: the dearest took {dollars(course.dearest)}"
         yield words(left + 4, y(course.cap) - 5, told, "p-note")
     path = f"M{number(left)} {number(bottom)}"
     points = money if len(money) <= 400 else money[:: len(money) // 400 + 1]

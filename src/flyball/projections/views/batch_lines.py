@@ -12,7 +12,7 @@ _WHY = {
     "review": "the review rejected it",
     "conflict": "another subtask changed the same lines",
     "gates": "the gates fail on the integrated tree",
-    "failed": "its turns came to nothing",
+    "failed": "its turns failed",
     "undone": "it was rolled back",
 }
 

@@ -118,7 +118,7 @@ def _tell_judged(fact: ev.Judged) -> str:
         parts.append("the gate passes, but the agent does not say that it is done")
     elif fact.gate_1.missing:
         parts.append(f"missing: {first_few(fact.gate_1.missing, 1)}")
-    parts += [f"cure: {fact.rung}"] if fact.rung else []
+    parts += [f"remedy: {fact.rung}"] if fact.rung else []
     if fact.breaker.state != "CLOSED":
         why = "" if fact.breaker.reason in verdict.evidence else f": {fact.breaker.reason}"
         parts.append(f"{_BREAKER[fact.breaker.state]}{why}")
@@ -143,7 +143,8 @@ def _tell_items_set(fact: ev.ItemsSet) -> str:
 
 def _tell_set_aside(fact: ev.TurnSetAside) -> str:
     detail = f" ({fact.detail})" if fact.detail else ""
-    return f"turn {fact.turn} {_SET_ASIDE[fact.why]}{detail}; not counted"
+    counted = "" if fact.why in {"planned", "consent"} else "; not counted"
+    return f"turn {fact.turn} {_SET_ASIDE[fact.why]}{detail}{counted}"
 
 
 _SET_ASIDE = {
@@ -152,9 +153,9 @@ _SET_ASIDE = {
     "interrupted": "was interrupted",
     "planned": "planned",
     "absent": "found no agent",
-    "consent": "looked at a change of protected files",
+    "consent": "reviewed a change of protected files",
 }
-_BREAKER = {"CLOSED": "it may go on", "HALF_OPEN": "nearly stuck", "OPEN": "stopped repeating"}
+_BREAKER = {"CLOSED": "may continue", "HALF_OPEN": "nearly stuck", "OPEN": "stopped repeating"}
 
 
 def _tell_moved(fact: ev.Moved) -> str:
@@ -181,8 +182,8 @@ def _tell_revised(fact: ev.LearningRevised) -> str:
 
 def _tell_removed(fact: ev.WorkspaceRemoved) -> str:
     if fact.by == "found":
-        return "the checkout is gone; it is made again from what was saved"
-    return f"cleaned up: {first_few(fact.parts)}, {size(fact.freed)}; it is made again when the task goes on"
+        return "the checkout is gone; flyball makes it again from what was saved"
+    return f"cleaned up: {first_few(fact.parts)}, {size(fact.freed)}; flyball makes it again when the task continues"
 
 
 _FACTS: dict[type, Callable[[Any], str | None]] = {
@@ -192,8 +193,8 @@ _FACTS: dict[type, Callable[[Any], str | None]] = {
     ev.TurnSetAside: _tell_set_aside,
     ev.Moved: _tell_moved,
     ev.Held: _tell_held,
-    ev.LimitHit: lambda f: f"{f.agent} hit its {f.kind.replace('_', ' ')}; not before {stamp(f.until)}",
-    ev.WindowOpened: lambda f: "a new hour of calls begins" + (" by a person's word" if f.forced else ""),
+    ev.LimitHit: lambda f: f"{f.agent} hit its {f.kind.replace('_', ' ')}; no call before {stamp(f.until)}",
+    ev.WindowOpened: lambda f: "a new hour of calls begins" + (" because a person said so" if f.forced else ""),
     ev.BreakerChanged: lambda f: f"{_BREAKER[f.breaker.state]}: {f.reason}",
     ev.ItemsSet: _tell_items_set,
     ev.DocumentSeen: lambda f: "; ".join(f.notes) or None,
@@ -204,7 +205,7 @@ _FACTS: dict[type, Callable[[Any], str | None]] = {
     ev.Consented: lambda f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {first_few(f.paths)}",
     ev.PersonSpoke: lambda f: None if f.word == "answer" else f"a person says {f.word} {f.text}".rstrip(),
     ev.SettingsChanged: lambda _f: "settings changed by a person",
-    ev.TaskReopened: lambda f: f"reopened with {first_few(f.items) or 'nothing that is not asked for already'}",
+    ev.TaskReopened: lambda f: f"reopened with {first_few(f.items) or 'no new item'}",
     ev.WorkspaceRemoved: _tell_removed,
     **batch_lines.LINES,
 }

@@ -72,9 +72,7 @@ def _tell_recall(_id: str, outcome: out.Recalled) -> str | None:
         return f"learnings could not be recalled: {outcome.problem}"
     if not outcome.learnings:
         return None
-    return (
-        f"recalled of {plural(outcome.searched, 'learning')}: {first_few([each.id for each in outcome.learnings], 6)}"
-    )
+    return f"recalled {len(outcome.learnings)} of {plural(outcome.searched, 'learning')}: {first_few([each.id for each in outcome.learnings], 6)}"
 
 
 def _tell_measurement(_id: str, outcome: out.Measured) -> str:
@@ -117,7 +115,7 @@ _OUTCOMES: dict[type, Callable[[str, Any], str | None]] = {
     out.Restored: lambda _id, o: f"rolled back to {short(o.commit)}",
     out.Integrated: lambda _id, o: f"integrated as {short(o.commit)}",
     out.NothingToIntegrate: lambda _id, _o: "nothing to integrate",
-    out.Delivered: lambda _id, o: f"branch {o.branch} stands at {short(o.commit)}",
+    out.Delivered: lambda _id, o: f"branch {o.branch} is at {short(o.commit)}",
     out.Undelivered: lambda _id, o: f"could not be delivered: {o.detail}",
     out.PullRequested: lambda _id, o: f"pull request {o.url}" if o.url else o.detail,
     out.Conflicted: lambda _id, o: f"could not be integrated: {o.detail or first_few(o.paths)}",

@@ -226,9 +226,9 @@ def _spending(r: Report) -> list[str]:
     ]
     rows += [_spend_row(s.stage, s.role, s) for s in r.spend]
     rows.append(_spend_row("all", "", r.total))
-    notes = ["Some figures are estimates: an agent did not say."] if r.total.estimated else []
+    notes = ["Some figures are estimates: an agent reported none."] if r.total.estimated else []
     unknown = [what for what, holds in (("money", r.total.usd is None), ("tokens", r.total.untold)) if holds]
-    notes += [f"A dash stands for {' or '.join(unknown)} that nobody told."] if unknown else []
+    notes += [f"A dash stands for {' or '.join(unknown)} that no agent reported."] if unknown else []
     return [*rows, *(["", " ".join(notes)] if notes else [])]
 
 

@@ -44,12 +44,12 @@ class TurnApi(msgspec.Struct, frozen=True):
         """The verdict as rendered into the tree; a turn knows its own task and no other."""
         own = self.environment["FLYBALL_TASK"]
         if task and task not in own:
-            raise NoVerdict(f"this turn works on {own}; of {task!r} nothing is known here")
+            raise NoVerdict(f"this turn works on {own}; it knows nothing of {task!r}")
         for folder in (self.start, *self.start.parents):
             path = folder / LOOP / own / VERDICT
             if path.is_file():
                 return _read_verdict(path)
-        raise NoVerdict(f"nothing is rendered of {own} in this copy; what is known stands in your prompt")
+        raise NoVerdict(f"this copy has no verdict of {own}; your prompt contains what is known")
 
     def turn(self) -> dict[str, str]:
         names = ("TASK", "WORKFLOW", "STAGE", "ROLE", "SUBTASK", "ITERATION", "TURN", "PROMPT_FILE")
@@ -63,7 +63,7 @@ class TurnApi(msgspec.Struct, frozen=True):
         self._notes.question(text, options, default)
         rest = f"if nobody answers, {default!r} is taken" if default else "without an answer the task waits for one"
         return (
-            f"Noted; a person is asked when your turn ends, and the answer stands in a later prompt ({rest}). Go on with what does "
+            f"Noted; a person is asked when your turn ends, and a later prompt contains the answer ({rest}). Go on with what does "
             "not depend on it, or end your turn. A report of your own that you write to the file later must repeat it."
         )
 
@@ -77,7 +77,7 @@ def _read_verdict(path: Path) -> TaskVerdict:
     try:
         return msgspec.json.decode(path.read_bytes(), type=TaskVerdict)
     except (OSError, msgspec.DecodeError) as error:
-        raise NoVerdict(f"{path} cannot be read ({error}); what is known stands in your prompt") from error
+        raise NoVerdict(f"{path} cannot be read ({error}); your prompt contains what is known") from error
 
 
 class SiteApi(msgspec.Struct, frozen=True):

@@ -85,11 +85,11 @@ async def _drive(driver: Driver, task: TaskId, said: Sequence[Fact], notify: Wat
         if seen:
             process.kill_captured()
             with suppress(OSError):
-                os.write(2, f"ended at once; go on with: flyball resume {task}\n".encode())
+                os.write(2, f"ended at once; continue with: flyball resume {task}\n".encode())
             os._exit(130)
         seen.append(system_clock.monotonic())
         again = "press Ctrl-C again" if number == signal.SIGINT else "a second signal is needed"
-        notify("stopping", f"stopping: what is under way is ended and saved; {again} to end at once")
+        notify("stopping", f"stopping: the work under way is ended and saved; {again} to end at once")
         driver.interrupt(f"interrupted by {signal.Signals(number).name}")
 
     for number in SIGNALS:

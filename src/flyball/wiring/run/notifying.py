@@ -188,8 +188,8 @@ def _apprise(address: str, home: Path) -> Send:
 
         teller = apprise.Apprise()
         if not teller.add(address):
-            return f"{urlsplit(address).scheme}:// is no service that Apprise knows"
-        return "" if teller.notify(title=notice.title, body=_body(notice, home)) else "the service did not take it"
+            return f"{urlsplit(address).scheme}:// is not a service of Apprise"
+        return "" if teller.notify(title=notice.title, body=_body(notice, home)) else "the service refused the message"
 
     return send
 

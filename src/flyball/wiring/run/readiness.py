@@ -67,11 +67,11 @@ def _no_price(agent: str, model: str) -> str:
     if not has_prices():
         command = install_command("prices", sys.executable)
         return (
-            f"{agent} does not tell what a turn costs, and no prices are installed here. {tokens}; or type: {command}"
+            f"{agent} does not report what a turn costs, and no prices are installed here. {tokens}; or type: {command}"
         )
     if not model:
-        return f"{agent} does not tell what a turn costs, and no model is named. {tokens}; or name one: --model MODEL"
-    return f"{agent} does not tell what a turn costs, and no price of {model} is published. {tokens}"
+        return f"{agent} does not report what a turn costs, and no model is named. {tokens}; or name one: --model MODEL"
+    return f"{agent} does not report what a turn costs, and no price of {model} is published. {tokens}"
 
 
 def lacking_agents(configured: Configured, environment: Mapping[str, str]) -> Iterator[str]:

@@ -69,7 +69,7 @@ def require_open(state: State) -> None:
         task = state.task.id
         way = f"reopen {task} TEXT" if stopped.kind == "done" else f"rollback {task} --to last-good"
         raise TaskFinished(
-            f"{task} is finished ({stopped.kind}: {stopped.reason}), so it takes no more words. Continue it with: flyball {way}"
+            f"{task} is finished ({stopped.kind}: {stopped.reason}), so it accepts no command. Continue it with: flyball {way}"
         )
 
 

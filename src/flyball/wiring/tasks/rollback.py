@@ -92,7 +92,7 @@ def _target(task: TaskId, found: list[CheckpointRecord], word: str) -> Checkpoin
         )
     if target.lane != MAIN:
         raise NoSuchCheckpoint(
-            f"{target.label} is a checkpoint of {target.lane} alone, which is worked on beside the branch; look at it with:"
+            f"{target.label} is a checkpoint of {target.lane} alone and not on the branch; see it with:"
             f" flyball diff {task} {target.label}. Checkpoints of the branch: flyball checkpoints {task}"
         )
     return target
@@ -104,7 +104,7 @@ def _reclaim_finished(site: Site, hand: ManualSession, target: CheckpointRecord)
     reopened = (event.at for event in site.journal.read(task) if isinstance(event.fact, ev.TaskReopened))
     if state.rounds and target.at < max(reopened):
         raise NoSuchCheckpoint(
-            f"{target.label} lies before {task} was reopened, and belongs to work that was delivered; expected a checkpoint made"
+            f"{target.label} is older than the reopening of {task} and belongs to delivered work; expected a checkpoint made"
             f" since, such as reopened-{state.rounds}. See: flyball checkpoints {task}"
         )
     if final_stop(state) is None:
@@ -252,4 +252,4 @@ def _or_broken_off(do: Callable[[], Outcome]) -> Callable[[datetime], Outcome]:
 
 
 def _unmarked_note(source: Source, why: str) -> str:
-    return f"{source.path} still marks as done what is open again, and could not be marked: {why.rstrip('.')}"
+    return f"{source.path} still marks reopened entries as done; flyball could not change the marks: {why.rstrip('.')}"

@@ -110,9 +110,7 @@ def _git() -> MachineCheck:
 def _sandbox() -> MachineCheck:
     found = available()
     if isinstance(found, Unavailable):
-        fix = (
-            "without one, unattended runs need --sandbox none, and only what an agent's own program refuses is refused"
-        )
+        fix = "without one, unattended runs need --sandbox none, and the agent has your permissions, limited only by its own safeguards"
         return MachineCheck("sandbox", "warn", found.reason, fix)
     return MachineCheck("sandbox", "ok", f"bubblewrap works ({found})")
 
@@ -168,7 +166,7 @@ def _tasks(site: Site) -> Iterator[MachineCheck]:
             yield MachineCheck("journal", "fail", f"{record.id}: {error}", f"keep a copy of {site.home.journal}")
             continue
         if state.stopped is None and state.session_began_at is not None and controller_of(site, record.id) is None:
-            says = f"{record.id} was ended in {state.main.stage}"
+            says = f"{record.id} was cut off in {state.main.stage}"
             yield MachineCheck("task", "warn", says, f"flyball resume {record.id}")
         if state.now > system_clock.now() + AHEAD:
             says = f"{record.id} has facts from {state.now:%Y-%m-%d %H:%M} UTC, which is in the future"
@@ -176,7 +174,7 @@ def _tasks(site: Site) -> Iterator[MachineCheck]:
     forgotten = sorted(rendered_tasks(site.repository.root) - {record.id for record in records})
     if forgotten:
         # Tasks were worked on here that the journal does not know: it was removed, or another one is looked at.
-        says = f"{site.home.journal} does not know {', '.join(forgotten[:3])}, of which {LOOP}/ tells"
+        says = f"{site.home.journal} does not contain {', '.join(forgotten[:3])}, which {LOOP}/ mentions"
         put_back = "set FLYBALL_HOME to the folder the tasks were opened with, or put the journal back"
         yield MachineCheck("journal", "warn", says, f"{put_back}; else remove {LOOP}/{forgotten[0]}")
     elif not damaged:
@@ -211,7 +209,7 @@ def _loop_folder(site: Site) -> MachineCheck:
         check_foreign(site.repository.root)
     except DocumentError as error:
         return MachineCheck(".loop", "fail", str(error), "move what is not flyball's out of .loop/")
-    return MachineCheck(".loop", "ok", "nothing foreign in it")
+    return MachineCheck(".loop", "ok", "it holds flyball's own files only")
 
 
 def _configuration(site: Site) -> Iterator[MachineCheck]:
@@ -227,7 +225,7 @@ def _configuration(site: Site) -> Iterator[MachineCheck]:
         if trust.is_trusted(site.home, file):
             yield MachineCheck("trust", "ok", "you agreed to its commands and permissions")
         else:
-            yield MachineCheck("trust", "warn", "nobody has agreed to what it runs", "flyball trust")
+            yield MachineCheck("trust", "warn", "you have not agreed to what it runs", "flyball trust")
     yield from _commands(site.repository.root, file)
     yield from _agents(file)
 
@@ -291,5 +289,5 @@ def _agent(found: Listed) -> MachineCheck:
         return MachineCheck(what, "fail", f"{found.program} is not installed", found.fix)
     if found.logged_in is False:
         return MachineCheck(what, "fail", "not logged in", found.fix)
-    says = "installed and logged in" if found.logged_in else "installed; its login cannot be told"
+    says = "installed and logged in" if found.logged_in else "installed; login not known"
     return MachineCheck(what, "ok", says)

@@ -191,8 +191,8 @@ class _Evaluating:
             return ()
         read = (f"{track.path}/", *([str(track.product_path)] if track.product_path else []))
         left = [name for name in self._site.repository.uncommitted_files() if not f"{root}/{name}".startswith(read)]
-        told = f"{plural(len(left), 'file')} not committed and so not looked at ({first_few(left)})"
-        return (f"{told}; the commit HEAD stands on is evaluated, so commit first what is to be",) if left else ()
+        told = f"{plural(len(left), 'uncommitted file')} left out ({first_few(left)})"
+        return (f"{told}; dispatch evaluates the commit at HEAD, so commit first",) if left else ()
 
 
 def _settings(file: FileConfig | None) -> Settings:

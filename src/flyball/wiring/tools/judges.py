@@ -100,7 +100,8 @@ def _judge(cast: Cast) -> tuple[Player, str]:
     player = (others + own)[0]
     said = {"other": "another model than the executor's", "unknown": "perhaps the executor's model"}
     whose = said.get(
-        independence(player, (author,), cast.agents), "the same model as the executor, for there is no other"
+        independence(player, (author,), cast.agents),
+        "the same model as the executor, since no other model is configured",
     )
     return player, f"{f'judged by {player.agent} {player.model}'.strip()}: {whose}"
 

@@ -150,7 +150,7 @@ class Loops(msgspec.Struct, frozen=True):
                 if any(record.id == name for record in journal.tasks()):
                     raise NameRefused(
                         f"{name} is a task that flyball runs and measures itself. Its health: flyball status {name}. "
-                        "To have another loop watched, give it a name of its own."
+                        "Give another loop a name of its own."
                     )
 
     @property

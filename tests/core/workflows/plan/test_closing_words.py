@@ -73,8 +73,8 @@ def test_an_entry_that_a_person_dropped_is_left_out_and_the_others_keep_their_or
     simulator = world.simulator(attended=True)
     assert reason(simulator) == "gates passed; 3 subtasks reviewed and accepted; left out by a person: T004"
     assert notes(simulator) == [
-        f"T004: worded anew in {PLACE}; a person is asked what is meant",
-        f"T004: worded anew in {PLACE}; left out, as a person said",
+        f"T004: reworded in {PLACE}; a person is asked what is meant",
+        f"T004: reworded in {PLACE}; left out, as a person said",
     ]
 
 
@@ -86,7 +86,7 @@ def test_the_notes_say_what_became_of_an_entry_that_was_asked_about(tmp_path: Pa
     simulator = world.simulator(attended=True)
     state = simulator.run()
     assert "T004" in ids(world.saved[state.main.head])
-    assert notes(simulator)[-1] == f"T004: worded anew in {PLACE}; {told}, as a person said"
+    assert notes(simulator)[-1] == f"T004: reworded in {PLACE}; {told}, as a person said"
 
 
 def test_what_waited_for_a_dropped_entry_waits_for_what_that_waited_for(tmp_path: Path) -> None:

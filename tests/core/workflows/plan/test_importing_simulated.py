@@ -651,5 +651,5 @@ def test_marks_of_ours_are_ours_though_added_entries_changed_how_numbers_are_rea
     state = simulator.run()
     assert state.decision == "BLOCKED", "their words are read otherwise, so a person is asked"
     assert state.stopped
-    assert "worded anew" in state.stopped.reason
+    assert "reworded" in state.stopped.reason
     assert world.text.startswith(NUMBERED), "and nothing says meanwhile that they are done"

@@ -36,7 +36,7 @@ def monitor(rules: BatchRules, state: State, lane: Lane) -> Step:
         return record(judge(rules, state, lane, batch))
     if state.batches.spent and not _may_park(state, batch, judged):
         return questions.put(state, lane, _spent_question(state, judged))
-    return record(Moved(rules.settling, lane.stage, judged.verdict.evidence))
+    return record(Moved(rules.settling, lane.stage, f"{judged.verdict.health}: {judged.verdict.evidence}"))
 
 
 def _may_park(state: State, batch: Batch, judged: Judged) -> bool:

@@ -30,7 +30,7 @@ _TAUGHT: dict[str, tuple[LearningSource, str]] = {
     "review": ("review", "the review rejected"),
     "conflict": ("conflict", "a conflict sent back"),
     "gates": ("conflict", "red gates sent back"),
-    "failed": ("review", "turns came to nothing with"),
+    "failed": ("review", "every turn failed on"),
     "undone": ("rollback", "a rollback undid"),
 }
 

@@ -169,7 +169,7 @@ def evaluation_fact(state: State, said: Evaluation, seen: BacklogRead) -> Evalua
 def question(said: Evaluated) -> Question:
     """What a person is asked when nothing can go on without them."""
     options = (
-        Option("reset", "take away what blocks, and go on"),
+        Option("reset", "clear what blocks, and continue"),
         Option("TEXT", "what the issues need to know; then go on"),
         Option("abort", "end the task"),
     )

@@ -56,7 +56,7 @@ LINES: Lines = {
     ItemSettled: _settlement_line,
     ItemReopened: lambda f: f"{f.id} was rolled back and is proposed again",
     Evaluated: _evaluation_line,
-    BlockCleared: lambda f: f"a person's word clears {f.trigger}" + (f" for {first_few(f.items)}" if f.items else ""),
+    BlockCleared: lambda f: f"a person cleared {f.trigger}" + (f" for {first_few(f.items)}" if f.items else ""),
 }
 NOTES: Notes = {
     ItemSettled: lambda f: (f"{f.id}: {note}" for note in f.notes),

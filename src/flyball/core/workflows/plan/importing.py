@@ -30,7 +30,7 @@ from flyball.core.workflows.plan.sources.values import ImportedPlan, PlanDefect
 BETWEEN_BATCHES = frozenset({"GATHER", "SCAFFOLD", "EXECUTE", "FINAL_REVIEW", "REPORT"})
 STALE_THAT_BLOCK = 3
 LINES_SHOWN = 12
-CHANGED = {"new": "new in", "gone": "no longer in", "reworded": "worded anew in", "ticked": "ticked in"}
+CHANGED = {"new": "new in", "gone": "no longer in", "reworded": "reworded in", "ticked": "ticked in"}
 ANSWERED = {
     "drop": "left out",
     "done": "taken as done, unverified",
@@ -188,12 +188,12 @@ def _ask(state: State, lane: Lane, source: Source, matter: Matter) -> Step:
             "yes",
         ),
         "gone": (
-            f"{ids} is no longer in {path}. Leave it out, or work on it all the same?",
+            f"{ids} is no longer in {path}. Leave it out, or still work on it?",
             (drop, Option("keep", "work on it as it was")),
             None,
         ),
         "reworded": (
-            f"{ids} is worded anew in {path}. Work on it as it reads now?",
+            f"{ids} is reworded in {path}. Work on it as it reads now?",
             (Option("new", "work on it as it reads now"), Option("old", "work on it as it was"), drop),
             None,
         ),

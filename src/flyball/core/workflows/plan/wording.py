@@ -48,7 +48,7 @@ def _matter_line(fact: MatterSettled) -> str:
     if matter is None:
         return "a person said how to take the file; it is read again"
     said = {"done": "counts as done", "dropped": "is left out", "": "is settled"}[fact.taken]
-    return f"{first_few(matter.ids, 5)} {said} by a person's word"
+    return f"{first_few(matter.ids, 5)} {said}, as a person said"
 
 
 def _marking_line(effect: MarkEntries) -> str:

@@ -15,7 +15,7 @@ from flyball.core.text.quantities import plural
 
 DOCUMENTS_NEEDED = 3
 REFACTOR_ITERATIONS = 5
-_CANNOT = "tdd cannot verify RED here, flyball run --workflow quick needs no failing test first"
+_CANNOT = "tdd cannot verify RED here (flyball run --workflow quick needs no failing test first)"
 """What works here as it is comes first: screens cut long reasons at their end."""
 
 
