@@ -230,7 +230,9 @@ def _what_is_left(site: Site, task: TaskId, *, keep: bool, open_: bool) -> Itera
     root = site.repository.root
     if not keep:
         gone = "is removed when you end this" if open_ else "was removed again"
-        yield f"The sample {gone}. To keep it and look around in it: flyball demo --keep"
+        workflow = site.state(task).task.workflow
+        same = "" if workflow == DEFAULT else f" --workflow {workflow}"
+        yield f"The sample {gone}. To keep it and look around in it: flyball demo{same} --keep"
         yield 'On your own project: cd PROJECT && flyball init && flyball run "…"'
         return
     yield f"report: {root / '.loop' / task / 'report.md'}"

@@ -209,7 +209,7 @@ class LiveScreen:
         self._painter.refresh()
 
     def _leave(self, leave: Callable[[], None]) -> None:
-        """Let the loop cancel pause without this terminal; from here on it is told in plain lines, to a log."""
+        """Let the loop go on without this terminal; from here on it is told in plain lines, to a log."""
         with self._lock:
             self._painter.stop()
             try:
