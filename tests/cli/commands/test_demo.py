@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from flyball.agents.scripted.script import read_script
 from flyball.cli.commands.demo import _what_is_left
-from flyball.core.model.task import TaskId
 from flyball.core.workflows.plan.grammar import parse
+from flyball.testing.builders import tdd_task
 from flyball.wiring.site import Site
 from flyball.workspace.sandbox import Unavailable, available
 
@@ -55,9 +56,16 @@ def test_the_script_of_the_plan_plays_every_subtask_its_planner_plans():
 
 def test_while_its_page_is_open_the_sample_is_not_said_to_be_gone(repository):
     site = Site.find(repository)
-    told = {open_: "\n".join(_what_is_left(site, TaskId("001-x"), keep=False, open_=open_)) for open_ in (True, False)}
+    told = {open_: "\n".join(_what_is_left(site, tdd_task(), keep=False, open_=open_)) for open_ in (True, False)}
     assert "The sample is removed when you end this." in told[True]
     assert "The sample was removed again." in told[False]
+    assert told[False].splitlines()[0].endswith("flyball demo --keep")
+
+
+def test_the_command_that_keeps_the_sample_names_the_workflow_that_was_shown(repository):
+    task = replace(tdd_task(), workflow="backlog")
+    first = next(_what_is_left(Site.find(repository), task, keep=False, open_=False))
+    assert first.endswith("flyball demo --workflow backlog --keep")
 
 
 def test_a_workflow_without_a_demo_is_refused_with_those_there_are(flyball):

@@ -123,7 +123,7 @@ def test_two_browsers_at_once_the_first_counts_and_the_second_sees_it_and_is_tol
     one.get_by_role("button", name="Answer").click()
     one.wait_for_selector("#given")
     two.wait_for_selector("#given")
-    assert "Kept: half-even" in two.locator("#given").inner_text()
+    assert "Saved: half-even" in two.locator("#given").inner_text()
     assert two.locator("textarea").input_value() == "as the tests say", "what is being written stays"
     watching.get_by_text("You said answer to ask/1: half-even").wait_for()
     two.get_by_role("button", name="Answer").click()

@@ -19,7 +19,7 @@ import typer
 from flyball.cli.support.exits import BLOCKED, exit_on_refusal
 from flyball.cli.support.output import put
 from flyball.core.loop.workflow import Demo
-from flyball.core.model.task import TaskId
+from flyball.core.model.task import Task, TaskId
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.registry import DEFAULT, UNUSABLE, WORKFLOWS, workflow_of
 from flyball.ports import Refusal
@@ -203,7 +203,7 @@ def _summary(site: Site, task: TaskId, *, keep: bool, open_: bool) -> Iterator[s
     log = site.repository.git().run("log", "--oneline", f"main..{made.branch}").stdout
     yield from (f"  {line}" for line in log.decode("utf-8", "backslashreplace").splitlines())
     yield ""
-    yield from _what_is_left(site, task, keep=keep, open_=open_)
+    yield from _what_is_left(site, view.state.task, keep=keep, open_=open_)
 
 
 def _verdict(judged: Judgement, conditions: Mapping[str, str]) -> str:
@@ -226,12 +226,11 @@ def _wrap(text: str) -> list[str]:
     return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
 
 
-def _what_is_left(site: Site, task: TaskId, *, keep: bool, open_: bool) -> Iterator[str]:
-    root = site.repository.root
+def _what_is_left(site: Site, shown: Task, *, keep: bool, open_: bool) -> Iterator[str]:
+    root, task = site.repository.root, shown.id
     if not keep:
         gone = "is removed when you end this" if open_ else "was removed again"
-        workflow = site.state(task).task.workflow
-        same = "" if workflow == DEFAULT else f" --workflow {workflow}"
+        same = "" if shown.workflow == DEFAULT else f" --workflow {shown.workflow}"
         yield f"The sample {gone}. To keep it and look around in it: flyball demo{same} --keep"
         yield 'On your own project: cd PROJECT && flyball init && flyball run "…"'
         return
