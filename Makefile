@@ -1,8 +1,8 @@
 # Every target sets up what it needs; on a bare Debian machine python3, git and make are enough.
 
 PYTHON ?= python3
-# For two cores: tests that drive programs wait for them a third of their time.
-WORKERS ?= 3
+# For two cores: tests that drive programs wait for them; with three workers an eighth of the cores was idle.
+WORKERS ?= 4
 BIN := .venv/bin
 READY := .venv/.ready
 READY_FOR_DEMO := .venv/.ready-for-demo
