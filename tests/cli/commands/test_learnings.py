@@ -102,9 +102,11 @@ def test_text_of_others_is_listed_and_reaches_no_prompt_until_a_person_keeps_it(
     page.parent.mkdir(parents=True)
     page.write_text("# Decision 003: Rows in lines\n\n## Choice\nparse the rows by lines\n\n## Consequences\nfast\n")
     (page.parent / "004-link.md").symlink_to(page)
+    (repository / ".loop" / "008-linked").symlink_to(page.parent.parent)
     found = rows(flyball)
     assert found["007-a-fork/3"]["state"] == "text of others"
     assert "007-a-fork/4" not in found
+    assert "008-linked/3" not in found, "no folder is followed, either"
     asked = "Rows in lines"
     assert asked not in flyball("prompt", "implementer", "1").out
     assert "nothing to drop" in flyball("learnings", "drop", "007-a-fork/3", "--because", "x").err

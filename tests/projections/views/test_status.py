@@ -166,6 +166,14 @@ def test_the_next_command_raises_the_limit_that_was_reached(limits: Limits, opti
     assert next_command(stopped.state) == f"flyball resume {stopped.state.task.id}{option}"
 
 
+def test_the_next_command_raises_the_limit_that_a_workflow_sets_itself():
+    story = Story(msgspec.structs.replace(tdd_task(), workflow="track"), "EXECUTE")
+    stopped = story.add(TaskStopped("limit", "whatever the words")).state
+    assert next_command(stopped) == f"flyball resume {stopped.task.id}"
+    spent = msgspec.structs.replace(stopped, iterations=50)
+    assert next_command(spent) == f"flyball resume {stopped.task.id} --max-iterations 100"
+
+
 def test_the_breaker_is_shown_with_both_counters():
     shown = of(Story().start().iterate(breaker=Breaker("HALF_OPEN", 2, 1, reason="no progress")))
     assert (shown.breaker.state, shown.breaker.no_progress, shown.breaker.same_error) == ("HALF_OPEN", 2, 1)

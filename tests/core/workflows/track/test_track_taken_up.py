@@ -8,10 +8,10 @@ from tests.core.workflows.track.test_track_simulated import Team, a_track, edits
 
 from flyball.core.claims.claims import Claim, Finding
 from flyball.core.evaluation.plan_page import read_plan
-from flyball.core.loop.batches.settling import undo
 from flyball.core.model.effects import Integrate
 from flyball.core.model.events import Moved, PersonSpoke, SessionStarted
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
+from flyball.core.workflows.registry import WORKFLOWS
 from flyball.core.workflows.track.effects import CompleteTrack, MarkDone, SetBox, WritePlan
 from flyball.core.workflows.track.facts import TaskTicked, TrackPlanned
 from flyball.core.workflows.track.plan_text import with_box
@@ -176,7 +176,7 @@ def test_a_task_that_a_rollback_undoes_loses_the_box_that_code_gave_it_and_is_do
     track = TrackInMemory()
     simulator, _ = played(track)
     state = simulator.run()
-    facts = undo(state, frozenset({"batch-2"}), "batch-1")
+    facts = WORKFLOWS["track"].undo(state, frozenset({"batch-2"}), "batch-1")
     simulator.append(PersonSpoke("reopen"), *facts, Moved("EXECUTE", "COMPLETE", "rolled back to batch-1 by a person"))
     before = len(simulator.turns)
     assert simulator.run().decision == "DONE"
