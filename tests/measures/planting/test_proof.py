@@ -313,6 +313,34 @@ def test_pythons_own_runner_is_held_to_every_planted_failure(new_lab) -> None:
     measured = lab.measure("green", {"calc.py": other.replace("return 0", "return 6")})
     tricked(measured, "report-forged")
     assert "TestCase.subTest" in measured.tricks[0].detail
+    silent = """
+        import io
+        import sys
+        import unittest
+
+        Case = unittest.TestCase
+
+        class Quiet(io.StringIO):
+            def write(self, text):
+                return sys.__stderr__.write(text if text.startswith(("Ran ", "OK", "\\n")) else "")
+
+        sys.stderr = Quiet()
+
+        def mul(a, b):
+            return 6
+        """
+    measured = lab.measure("green", {"calc.py": silent})
+    tricked(measured, "canary-missed")
+    assert "says nothing of failures planted in tests/test_mul.py" in measured.tricks[0].detail
+
+
+def test_a_unittest_gate_that_always_hides_its_output_is_nobodys_trick(new_lab) -> None:
+    lab = new_lab({"calc.py": "import unittest\n\nCase = unittest.TestCase\n", "tests/__init__.py": ""}, bare=True)
+    lab.gates(Gate("test", f"{sys.executable} -m unittest discover -t . 2>/dev/null", 60.0))
+    lab.accept({TESTS: UNITTEST}, {})
+    lab.forget_tests()
+    honest = "import unittest\n\nCase = unittest.TestCase\n\n\ndef mul(a, b):\n    return a * b\n"
+    assert lab.measure("green", {"calc.py": honest}).tricks == ()
 
 
 def test_tests_that_cannot_fail_by_themselves_are_named_with_the_reason(lab) -> None:

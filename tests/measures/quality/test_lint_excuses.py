@@ -118,3 +118,18 @@ def test_a_lint_that_is_clean_by_a_comment_is_not_clean_and_a_remark_is_none(gre
     assert said["honest"].status == "pass", said["honest"].detail
     assert said["comment"].status == "fail"
     assert "`os` imported but unused" in said["comment"].detail
+
+
+@pytest.mark.slow
+def test_a_linter_that_cannot_run_without_a_new_comment_is_not_clean(green_lab: Lab) -> None:
+    green_lab.settings = replace(green_lab.settings, lint="grep -q 'keep calm' calc.py || exit 9")
+    measured = green_lab.measure("qa", {"calc.py": f"{dedent(MUL)}\n# keep calm\n"})
+    said = next(check for check in measured.checks if check.name == "lint_clean")
+    assert said.status == "fail"
+    assert "cannot run without a comment or an ignore file that the task added in calc.py: exit 9" in said.detail
+
+
+def test_no_number_of_changed_files_keeps_one_of_them_from_being_looked_at() -> None:
+    files = {f"m{number:04d}.py": "x = 1  # noqa\n" for number in range(700)}
+    found = bare_tree(trees(dict.fromkeys(files, "x = 1\n"), files), Commit("old"), Commit("new"))
+    assert set(found.contents) == set(files)

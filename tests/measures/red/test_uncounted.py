@@ -212,3 +212,14 @@ def test_a_product_that_ends_the_shell_it_is_tested_in_is_named_exit_forced(new_
     measured = lab.measure("green", {"calc.sh": product})
     assert [t.kind for t in measured.tricks] == kinds
     assert measured.green_runs == (0 if kinds else 2)
+
+
+def test_a_script_outside_the_tree_is_never_read_for_a_reason(tmp_path: Path) -> None:
+    (tmp_path / "secret.js").write_text("export const key = 1\n")
+    tree = tmp_path / "tree"
+    (tree / "src").mkdir(parents=True)
+    (tree / "src" / "inside.js").write_text("export const key = 1\n")
+    (tree / "out").symlink_to(tmp_path)
+    project = Project(tree, ("src/inside.js",))
+    assert project.text("src/inside.js") is not None
+    assert [project.text(each) for each in ("../secret.js", "out/secret.js", str(tmp_path / "secret.js"))] == [None] * 3

@@ -1,11 +1,13 @@
 """Conflict markers are never saved as work: in a lane a measurement names the file and the line."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from flyball.core.model.task import Gate
-from flyball.measures.tampering.conflict_markers import first_marker
+from flyball.core.model.effects import Measure
+from flyball.core.model.task import Commit, EffectId, Gate
+from flyball.measures.tampering.conflict_markers import conflict_markers, first_marker
 
 MERGED = "one\n<<<<<<< integrated\ntwo\n||||||| base\nold\n=======\nthree\n>>>>>>> lane-1.2\n"
 
@@ -47,3 +49,20 @@ def test_a_file_that_had_markers_may_have_them_and_so_may_the_tasks_own_lane(lab
 def test_only_a_line_that_begins_as_git_writes_it_is_a_marker(content: bytes, line: int | None) -> None:
     found = first_marker(content)
     assert (found[0] if found else None) == line
+
+
+def test_a_marker_is_found_however_many_files_were_changed() -> None:
+    files = {f"{number:04d}.txt": b"text\n" for number in range(2000)} | {"z.txt": MERGED.encode()}
+    trees: Any = SimpleNamespace(
+        changed_files=lambda old, new: tuple(("A", path) for path in sorted(files)),
+        read_file=lambda commit, path: files[path] if commit == "new" else None,
+    )
+    request = Measure(
+        EffectId("measure/1"),
+        lane="1.2",
+        kind="gates",
+        candidate=Commit("new"),
+        base=Commit("old"),
+        accepted=Commit("old"),
+    )
+    assert [trick.path for trick in conflict_markers(request, trees)] == ["z.txt"]

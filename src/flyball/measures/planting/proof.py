@@ -33,6 +33,8 @@ HOLLOW = "what it asserts is not what its source says"
 MEND = "mend what stands in its way, or ask for a change of the test in protected_changes"
 LARGEST_LOG = 64 * 1024 * 1024
 _UNITTEST = re.compile(r"-m unittest\b(?!.*\s(?:-f|--failfast)\b)")
+_SUMMARY = re.compile(rb"^Ran \d+ tests? in ", re.MULTILINE)
+_UNIMPORTED = b"Failed to import test module"
 
 End = Literal["proven", "failing", "green", "absent", "hollow"]
 _TELLING: tuple[End, ...] = ("green", "proven", "hollow", "absent", "failing")
@@ -236,7 +238,7 @@ def _prove_uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: PlantingGrou
         for trick in origins.judge(text_of(_log(run)), gate.name, packages, ground.environments)[0]
         if trick.kind == "report-forged"
     ]
-    return [*taken, *(trick for gate, run in own for trick in _tricks_by_log(gate, run, targets, nonce))]
+    return [*taken, *(trick for gate, run in own for trick in _tricks_by_log(gate, run, targets, nonce, ground.run))]
 
 
 def _log(run: GateRun) -> bytes:
@@ -244,11 +246,20 @@ def _log(run: GateRun) -> bytes:
     return log.read_bytes() if log.is_file() and log.stat().st_size < LARGEST_LOG else b""
 
 
-def _tricks_by_log(gate: Gate, run: GateRun, targets: tuple[Target, ...], nonce: str) -> list[Trick]:
-    """The tests of unittest that a log does not have with their marks, where it has any."""
+def _tricks_by_log(
+    gate: Gate, run: GateRun, targets: tuple[Target, ...], nonce: str, run_planted: PlantedRun
+) -> list[Trick]:
+    """The tests of unittest that a log does not have with their marks.
+
+    One without any mark is nobody's trick where the gate hides its output on the untouched tree too, or a planted file was not loaded.
+    """
     said = _log(run)
     if not any(mark_of(nonce, place).encode() in said for target in targets for place in target.places):
-        return []
+        if _UNIMPORTED in said or not _SUMMARY.search(_log(run_planted(gate, {}, on_base=True))):
+            return []
+        new = sorted({target.file for target in targets if not target.old})
+        told = f"the gate says nothing of failures planted in {first_few(new, 5)}, and names its tests on the untouched tree"
+        return [Trick("canary-missed", gate.name, f"{told}: what is printed is not what these tests do")]
     quiet: dict[Target, End] = {
         target: "hollow" if any(hollow_mark(mark_of(nonce, p)).encode() in said for p in target.places) else "green"
         for target in targets

@@ -94,12 +94,16 @@ def _without_excuses(examination: Examination, ran: CommandRun) -> LintRun | Non
         return None
     sha = examination.workspace.overlay(Commit(examination.tree_in_use), bare.paths, bare.contents)
     again = _run(examination, sha)
-    if again.exit.code == 0 or why_unusable(command, again, examination.settings.setup_timeout_s):
+    if again.exit.code == 0:
         return None
+    places = first_few(sorted((*bare.paths, *bare.contents)), 5)
+    if broken := why_unusable(command, again, examination.settings.setup_timeout_s):
+        why = f"it cannot run without a comment or an ignore file that the task added in {places}"
+        mend = "reword or remove it, or ask for the exception in protected_changes"
+        return LintRun(clean=False, detail=f"{command}: {why}: {broken}; {mend}")
     new = new_findings(ran.text, again.text)
     if not new:
         return None
-    places = first_few(sorted((*bare.paths, *bare.contents)), 5)
     why = f"what the task added keeps it quiet, a comment or an ignore file in {places}"
     found = first_few([line[:200] for line in new], 5)
     mend = "mend the findings, or ask for the exception in protected_changes"

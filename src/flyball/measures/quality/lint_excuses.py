@@ -12,12 +12,10 @@ from pygments.token import Comment, is_token_subtype
 from pygments.util import ClassNotFound
 
 from flyball.core.model.task import Commit
-from flyball.measures.sources import is_code
+from flyball.measures.sources import LARGEST, is_code
 from flyball.measures.tampering.protected import changed_paths
 from flyball.measures.trees import Trees
 
-LARGEST = 256 * 1024
-MOST_FILES = 300
 _LINTED = re.compile(r".*\.(?:sh|bash|ya?ml|s?css|less|vue|svelte|sql|tf)")
 _NO_REMARKS = (Comment.Preproc, Comment.PreprocFile, Comment.Hashbang)
 _HIDES = frozenset({".gitignore"})
@@ -44,7 +42,7 @@ def bare_tree(workspace: Trees, base: Commit, candidate: Commit, without: Collec
     before = frozenset(workspace.list_files(base))
     changed = [path for path in changed_paths(workspace, base, candidate) if path not in without]
     paths = {p: base if p in before else None for p in changed if PurePosixPath(p).name in _HIDES}
-    sources = [(path, lexer) for path in changed if path not in paths and (lexer := _lexer(path))][:MOST_FILES]
+    sources = [(path, lexer) for path in changed if path not in paths and (lexer := _lexer(path))]
     known: Counter[str] = Counter()
     for path, lexer in sources:
         known.update(text for _, text in _comments(workspace.read_file(base, path) if path in before else None, lexer))

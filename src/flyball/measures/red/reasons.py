@@ -52,9 +52,9 @@ class Project:
         return {f: module for f, path in there.items() if (module := parse(path.read_bytes()))}
 
     def text(self, file: str) -> str | None:
-        """A file of the tree as text; None where there is none, or no small one."""
-        path = self._tree / file
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
+        """A file of the tree as text; None where there is none, or no small one, or where its name or a link leads out of the tree."""
+        path = (self._tree / file).resolve()
+        if not path.is_relative_to(self._tree.resolve()) or not path.is_file() or path.stat().st_size > LARGEST:
             return None
         return path.read_text("utf-8", "replace")
 

@@ -7,7 +7,6 @@ from flyball.measures.sources import text_of
 from flyball.measures.trees import Trees
 
 _MARKERS = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
-_MOST_READ = 500
 
 
 def conflict_markers(request: Measure, workspace: Trees) -> tuple[Trick, ...]:
@@ -16,7 +15,7 @@ def conflict_markers(request: Measure, workspace: Trees) -> tuple[Trick, ...]:
         return ()
     changed = [path for status, path in workspace.changed_files(request.accepted, request.candidate) if status != "D"]
     found = []
-    for path in changed[:_MOST_READ]:
+    for path in changed:
         marker = first_marker(workspace.read_file(request.candidate, path) or b"")
         if marker is not None and first_marker(workspace.read_file(request.accepted, path) or b"") is None:
             number, line = marker
