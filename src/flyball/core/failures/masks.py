@@ -4,6 +4,7 @@ Each mask removes one cause named in M20. Whole dates and small integers stay: "
 """
 
 import re
+from functools import cache
 
 _ANSI = re.compile(r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]|\x1b[ -/]+[0-~]|\x1b\[[0-?]*[ -/]*[@-~]")
 _GAP = re.compile(r"[^\S\n]{40,}")
@@ -65,7 +66,6 @@ _RULES: tuple[tuple[str, str], ...] = (
     (r"(?<![\w.])\d{3,}\.\d{6,}(?![\w.])", "<number>"),
     (r"(?<![\w.])(\d{1,2})\.\d{6,}(?:e[+-]?\d+)?", r"\1.#"),
 )
-_MASKS: tuple[tuple[re.Pattern[str], str], ...] = tuple((re.compile(pattern), to) for pattern, to in _RULES)
 _DIGIT = re.compile(r"\d")
 # The names Python's tempfile, mktemp(1) and gcc give.
 _TMP_NAME = re.compile(r"\btmp(?:[a-z0-9_]{8}|\.[A-Za-z0-9]{10})\b|\bcc[A-Za-z0-9]{6}(?=\.[os]\b)")
@@ -93,13 +93,19 @@ def mask(line: str) -> str:
     if "tmp" in line or "cc" in line:
         line = _TMP_NAME.sub("<tmp>", line)
     if _DIGIT.search(line):
-        for pattern, replacement in _MASKS:
+        for pattern, replacement in _masks():
             line = pattern.sub(replacement, line)
         if _OF_THE_RUN.search(line):
             line = _RUN_NUMBER.sub("<number>", line)
     if "{" in line:
         line = _BRACES.sub(_sort_members, line)
     return _SPACE.sub(" ", line).strip()[:_LONGEST_MASKED].rstrip()
+
+
+@cache
+def _masks() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Compiled at the first failure, as noise is."""
+    return tuple((re.compile(pattern), to) for pattern, to in _RULES)
 
 
 def _shorten(match: re.Match[str]) -> str:

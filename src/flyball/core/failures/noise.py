@@ -1,6 +1,7 @@
 """Lines of tool output that say nothing about a failure: progress, passing tests, counters, times, advice."""
 
 import re
+from functools import cache
 
 _PATTERNS = (
     r"^\W*$",
@@ -56,9 +57,14 @@ _PATTERNS = (
     # what an agent that runs the gate itself says around it
     r"^Applied edit to \S|^Attempt to fix \w+ errors\?|^Only \d+ reflections allowed",
 )
-_NOISE = re.compile("|".join(_PATTERNS))
+
+
+@cache
+def _noise() -> re.Pattern[str]:
+    """Compiled at the first failure: most commands never meet one, and all of them would wait for it."""
+    return re.compile("|".join(_PATTERNS))
 
 
 def is_noise(line: str) -> bool:
     """Whether the line would be there, or differ, whatever failed."""
-    return _NOISE.search(line) is not None
+    return _noise().search(line) is not None
