@@ -110,7 +110,9 @@ def _gate(
     if not isinstance(measured, Measured):
         stage = Stage(lane.stage, "", "gates", gates.green, rules.brief)
         wanted = kernel.measure(state, lane, stage, name, merged.commit)
-        return perform(replace(wanted, items=(item,), tests_may_grow=True, kept=rules.kept(state)))
+        consented = {**lane.consented, **_consents(state, item)}
+        kept = rules.kept(state)
+        return perform(replace(wanted, items=(item,), consented=consented, tests_may_grow=True, kept=kept))
     missing = gates.doubts(measured.measurement) + gates.not_all_passing(measured.measurement)
     if not missing:
         return _take(rules, state, lane, merged, item, name)
@@ -119,6 +121,15 @@ def _gate(
     if failed is not None:
         lines += [f"end of the output of `{failed.command}`:", failed.output[-OUTPUT_SHOWN:].strip()]
     return record(SubtaskIntegrated(item.id, "red", merged.commit, merged.tree, "\n".join(lines), name))
+
+
+def _consents(state: State, item: Item) -> dict[str, Commit]:
+    """What the lanes whose work is on the candidate tip with this piece may change: the tree holds the changes of all of them."""
+    batch = state.batches.current
+    assert batch is not None
+    on_tip = {item.id, *(each.item for each in batch.taken)}
+    lanes = (each for each in choosing.subtask_lanes(state) if each.item in on_tip)
+    return {path: commit for each in lanes for path, commit in each.consented.items()}
 
 
 def _take(rules: BatchRules, state: State, lane: Lane, merged: Integrated, item: Item, measured: str) -> Step:
