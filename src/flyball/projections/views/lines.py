@@ -129,7 +129,7 @@ def _tell_undeclared(fact: ev.UndeclaredEditsFound) -> str | None:
     parts = {
         "also changed": fact.also_changed,
         "deletes": fact.deleted,
-        "changed protected": fact.protected,
+        "was allowed to change": fact.protected,
         "dropped its change of": fact.dropped,
     }
     told = [f"{what} {first_few(paths, 5)}" for what, paths in parts.items() if paths]

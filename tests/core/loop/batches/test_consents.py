@@ -7,11 +7,10 @@ from tests.core.workflows.plan.world import Team, a_plan_task, parts, simulated
 from flyball.core.claims.claims import ProtectedChange
 from flyball.core.model.batch_events import SubtaskIntegrated
 from flyball.core.model.effects import Ask, Integrate, Measure, RunAgent
-from flyball.core.model.events import UndeclaredEditsFound
+from flyball.core.model.events import QuestionClosed, UndeclaredEditsFound
 from flyball.core.model.measurement import Measurement, Trick
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate, TurnEnded
 from flyball.core.model.state import State
-from flyball.projections.views.lines import line
 from flyball.testing.simulator import DONE, Simulator, ok
 
 WANTED = ProtectedChange("pytest.ini", "a marker is missing")
@@ -57,3 +56,19 @@ def run(world: Asking) -> Simulator:
 def test_work_with_a_consented_change_is_integrated_before_and_after_others(item: str) -> None:
     pieces = [f for f in run(Asking(item)).of(SubtaskIntegrated) if isinstance(f, SubtaskIntegrated)]
     assert {piece.result for piece in pieces} == {"integrated"}, [(p.item, p.detail) for p in pieces]
+
+
+@pytest.mark.parametrize("status", ["M", "D"])
+def test_the_change_is_told_as_consented_and_nobody_is_asked_about_it_again(status: str) -> None:
+    simulator = run(Asking("2.2", status))
+    (found,) = (f for f in simulator.of(UndeclaredEditsFound) if isinstance(f, UndeclaredEditsFound))
+    assert (found.protected, found.also_changed, found.deleted) == (("pytest.ini",), ("pkg/other.py",), ())
+    closed = [f.name for f in simulator.of(QuestionClosed) if isinstance(f, QuestionClosed)]
+    assert closed == ["protected-change"]
+    review = next(t for t in simulator.turns if t.role == "reviewer" and "pkg/other.py" in t.prompt)
+    assert "2.2: pkg/other.py, pytest.ini" in review.prompt
+
+
+def test_a_protected_file_does_not_become_a_file_of_the_item_that_changed_it() -> None:
+    item = next(item for item in run(Asking("2.2")).known.items if item.id == "2.2")
+    assert item.files == ("pkg/prices.py", "pkg/other.py")
