@@ -63,6 +63,7 @@ class TaskHistory:
         self._integrated_at: dict[str, tuple[str, datetime]] = {}
         self._open: dict[EffectId, Effect] = {}
         self._turn_at: dict[EffectId, int] = {}
+        self._last_turn: dict[str, int] = {}
         for event in events:
             self.add(event)
 
@@ -104,6 +105,7 @@ class TaskHistory:
         self._open[effect.id] = effect
         if isinstance(effect, RunAgent):
             self._turn_at[effect.id] = len(self.turns)
+            self._last_turn[effect.lane] = effect.turn
             self.turns.append(make.turn_begun(at, effect))
         elif isinstance(effect, Ask):
             put = rec.QuestionRecord(effect.id, effect.question.name, plain(effect.question.text, 1000), at)
@@ -131,7 +133,7 @@ class TaskHistory:
     def _keep(
         self, at: datetime, effect: Effect, kept: out.Saved | out.Mended, *, accepted: bool = False, tricked: str = ""
     ) -> None:
-        turn = self.turns[-1].number if self.turns else 0
+        turn = self._last_turn.get(effect.lane, 0)
         label = plain(kept.label, 80)
         self._checkpoints.keep(
             rec.CheckpointRecord(label, kept.commit, at, accepted, self.stage, turn, tricked, effect.lane)
