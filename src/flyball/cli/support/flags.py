@@ -11,6 +11,8 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 
 from flyball.cli.support.numbers import NO_LIMIT, amount, whole_number
+from flyball.cli.support.parsing import ANY_WORKFLOW
+from flyball.core.workflows.registry import DEFAULT, for_issues, for_plans, for_tracks
 
 
 def _limit(help_: str) -> Any:
@@ -23,7 +25,7 @@ def _text(help_: str, metavar: str) -> Any:
 
 SETTINGS: dict[str, Any] = {
     "workflow": _text(
-        "Workflow: tdd, quick, plan, backlog or track. Default: tdd; with --from a plan of another tool: plan, a .work folder: backlog, a track's folder: track.",
+        f"Workflow: {ANY_WORKFLOW}. Default: {DEFAULT}; with --from a plan of another tool: {for_plans()}, a .work folder: {for_issues()}, a track's folder: {for_tracks()}.",
         "NAME",
     ),
     "agent": _text(
