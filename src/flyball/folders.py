@@ -5,8 +5,11 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-CACHES = frozenset({"__pycache__", ".cache", ".vite", ".vite-temp", ".vitest"})
-"""What tools write among installed dependencies and can do without: a run begins without, and what it leaves is discarded."""
+CACHES = frozenset({"__pycache__", ".cache", ".pytest_cache", ".vite", ".vite-temp", ".vitest"})
+"""What tools write in a tree or among installed dependencies and can do without.
+
+Among dependencies a run begins without, and what it leaves is discarded; in a tree no set-up depends on what they hold.
+"""
 
 
 def walk(top: str | os.PathLike[str]) -> Iterator[tuple[str, list[str], list[str]]]:

@@ -58,10 +58,6 @@ ALLOWED = {
     ("config/schema.py", "qa"): "a table of flyball.toml",
     ("core/roles/loop_roles.py", "DOCUMENT"): "a word to put a file's name in",
     ("journal/", "SELECT"): "SQL",
-    (
-        "cli/support/flags.py",
-        "tdd",
-    ): "help that is typed out, so that a command starts quickly; test_flags compares it with the table",
 }
 
 

@@ -110,6 +110,13 @@ def test_the_architecture_names_only_files_and_folders_that_exist() -> None:
     assert {name for name in named if not any((place / name).exists() for place in (ROOT, FLYBALL))} == set()
 
 
+def test_no_point_of_a_list_stands_twice_in_a_document() -> None:
+    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    points = {path.name: re.findall(r"^- .{40,}", path.read_text(encoding="utf-8"), re.MULTILINE) for path in documents}
+    assert sum(map(len, points.values())) > 300
+    assert [(name, line) for name, lines in points.items() for line in set(lines) if lines.count(line) > 1] == []
+
+
 def test_links_between_documents_lead_somewhere() -> None:
     documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     missing = [

@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 from typer.main import get_command
@@ -66,6 +67,54 @@ def test_wrong_usage_is_one_sentence_with_where_to_look_and_exit_2(monkeypatch, 
     assert said.strip().endswith(f"See: {place}")
     assert len(said.strip().splitlines()) == 1
     assert "Value error" not in said
+
+
+WHOLE = "a whole number from 1 (leave it out for no limit)"
+AMOUNT = "a finite number greater than 0 (leave it out for no limit)"
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted", "shown"),
+    [
+        (("run", "--max-turns", "0"), WHOLE, "0"),
+        (("run", "--max-iterations", "-3"), WHOLE, "-3"),
+        (("resume", "--max-cycles", "many"), WHOLE, '"many"'),
+        (("run", "--budget-tokens", "1.5"), WHOLE, '"1.5"'),
+        (("run", "--parallel", "0"), "a whole number from 1", "0"),
+        (("run", "--max-hours", "nan"), AMOUNT, "nan"),
+        (("run", "--budget-usd", "-1"), AMOUNT, "-1"),
+        (("run", "--budget-usd", "1e999"), AMOUNT, "1e999"),
+        (("logs", "--turn", "0"), "a whole number from 1", "0"),
+        (("serve", "--port", "70000"), "a whole number from 0 to 65535", "70000"),
+        (("evaluate", "--max-cycles", "-1"), "a whole number from 0", "-1"),
+    ],
+)
+def test_a_number_that_does_not_fit_is_named_with_what_may_be_typed(monkeypatch, capsys, words, wanted, shown):
+    assert misuse(monkeypatch, capsys, *words) == (
+        f"flyball: {words[1]}: expected {wanted}, but it is {shown}. See: flyball {words[0]} --help"
+    )
+
+
+def test_no_option_leaves_it_to_the_library_to_refuse_a_number(monkeypatch, capsys):
+    found = [
+        (name, option)
+        for name, command in get_command(table.app).commands.items()  # type: ignore[attr-defined]
+        for option in command.params
+        if {int, float} & set(get_args(hint := get_type_hints(command.callback)[option.name]) or (hint,))
+    ]
+    assert len(found) > 15
+    for name, option in found:
+        said = misuse(monkeypatch, capsys, name, option.opts[0], "x")
+        assert said.startswith(f"flyball: {option.opts[0]}: expected a "), said
+
+
+def misuse(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What is said of wrong usage, in one line."""
+    monkeypatch.setattr(sys, "argv", ["flyball", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    return capsys.readouterr().err.removesuffix("\n")
 
 
 def test_without_a_command_the_help_is_shown(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from errno import EACCES, EDQUOT, EFBIG, EIO, EMFILE, ENAMETOOLONG, ENFILE, ENOSPC, ENXIO, EPERM, EROFS, ESTALE
@@ -44,6 +45,8 @@ WORK, LOOK, SPEAK, GO_BACK, SET_UP = "Work", "Look", "Steer a task", "Go back", 
 ALONE, OUT = "Standalone tools", "From other programs"
 _WORLD = frozenset({EACCES, EDQUOT, EFBIG, EIO, EMFILE, ENAMETOOLONG, ENFILE, ENOSPC, ENXIO, EPERM, EROFS, ESTALE})
 """What a system refuses whatever the program: a full disk, a folder nobody may write to."""
+
+_MISFIT = re.compile(r"^Invalid value for '(-[^']+)'(?: / '[^']+')*: ")
 
 app = typer.Typer(
     name="flyball",
@@ -121,6 +124,7 @@ def report_misuse(error: Exception) -> int:
     command = context.command_path if context is not None else "flyball"
     # In one line, and without the parser's name for what is wrong.
     message = " ".join(error.format_message().split()).replace(": Value error, ", ": ")  # type: ignore[attr-defined]
+    message = _MISFIT.sub(r"\1: ", message)
     if message:
         stop = "" if message.endswith((".", "?", "!")) else "."
         say(f"{message}{stop} See: {command} --help")

@@ -15,11 +15,12 @@ from flyball import faults
 from flyball.core.decide import begin, decide
 from flyball.core.fold.evolve import evolve, fold
 from flyball.core.model.effects import Ask, Effect, Wait
-from flyball.core.model.events import Begun, Ended, Event, Fact, PersonSpoke, SessionStarted, TaskStopped
-from flyball.core.model.outcomes import Answered, Interrupted, Outcome, Waited
+from flyball.core.model.events import Begun, Ended, Event, Fact, SessionStarted, TaskStopped
+from flyball.core.model.outcomes import Interrupted, Outcome, Waited
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId, TaskId
 from flyball.engine.recovery import reconcile_open_effects
+from flyball.engine.words import take_word
 from flyball.ports import Clock, Inbox, Journal, Perform, Stop
 
 INBOX_INTERVAL = 0.2
@@ -185,12 +186,7 @@ class Driver:
 
     def _take_words(self) -> None:
         for word in self._inbox.pending(self._task):
-            spoke = PersonSpoke(word.word, word.text, word.question, word.id)
-            facts: list[Fact] = [spoke]
-            asked = self.state.open.get(EffectId(word.question)) if word.word == "answer" else None
-            if isinstance(asked, Ask):
-                facts = [Ended(asked.id, Answered(word.text), asked.attempt), spoke]
-            self._append(*facts, taking=[word.id])
+            self._append(*take_word(self.state, word), taking=[word.id])
         for key, stop in self._stops.items():
             if key not in self.state.open:
                 stop.set("no longer wanted")

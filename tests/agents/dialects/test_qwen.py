@@ -91,6 +91,16 @@ def test_a_question_it_could_not_ask_is_a_question_with_its_options() -> None:
     assert [(question.text, question.options) for question in turn.claim.questions] == [("Which?", ("a", "b"))]
 
 
+@pytest.mark.parametrize(("also", "ended"), [([], ("ok", "")), (["edit"], ("denied", "denied: edit"))])
+def test_a_denied_question_is_no_refused_call(tmp_path: Path, also: list[str], ended: tuple[str, str]) -> None:
+    denials = [{"tool_name": name, "tool_input": {}} for name in ("ask_user_question", *also)]
+    result = {"type": "result", "subtype": "success", "is_error": False, "permission_denials": denials}
+    stream = tmp_path / "stream.jsonl"
+    stream.write_text(json.dumps(result) + "\n")
+    turn = replay(QWEN, stream)
+    assert (turn.kind, turn.detail) == ended
+
+
 def test_a_run_without_a_result_is_a_failure_whatever_its_status(tmp_path: Path) -> None:
     whole = (RECORDED / "edit.jsonl").read_text().splitlines(keepends=True)
     stream = tmp_path / "stream.jsonl"

@@ -14,6 +14,7 @@ from flyball.journal.records import task_scope
 from flyball.testing.builders import OPENED_AT, Story, short_tdd_run, tdd_task
 from flyball.wiring.presence import controller_of
 from flyball.wiring.site import Site
+from flyball.wiring.tasks.surroundings import what_is_known
 
 TASK = TaskId("007-parse-rows")
 
@@ -149,6 +150,29 @@ def test_aborting_a_task_nobody_runs_takes_effect_at_once_and_is_rendered(told, 
     assert site.journal.pending(TASK) == []
     assert any(isinstance(e.fact, PersonSpoke) and e.fact.word == "abort" for e in site.journal.read(TASK))
     assert "halted" in (site.repository.root / ".loop" / TASK / "loop-state.json").read_text()
+
+
+def test_aborting_takes_in_what_was_said_before_so_that_nothing_is_shown_as_to_come(told, site, flyball):
+    told(blocked())
+    flyball("answer", "7", "1", "modify round up")
+    flyball("modify", "7", "use a set")
+    assert "said        modify: use a set; not applied yet" in flyball("status", "7").out
+    flyball("abort", "7")
+    spoken = [e.fact.word for e in site.journal.read(TASK) if isinstance(e.fact, PersonSpoke)]
+    assert spoken == ["answer", "modify", "abort"]
+    assert site.journal.pending(TASK) == []
+    assert "said" not in flyball("status", "7").out
+
+
+@pytest.mark.parametrize(
+    ("stop", "word", "shown"),
+    [("aborted", "modify", False), ("aborted", "reopen", False), ("done", "modify", False), ("done", "reopen", True)],
+)
+def test_a_word_that_a_finished_task_will_never_take_in_is_not_shown_as_to_come(told, site, flyball, stop, word, shown):
+    told(Story().start().add(TaskStopped(stop, "it is over")))
+    site.journal.post(TASK, word, text="use a set", at=OPENED_AT)
+    assert ("not applied yet" in flyball("status", "7").out) == shown
+    assert [each.word for each in what_is_known(site, TASK).said] == [word] * shown
 
 
 def test_aborting_a_running_task_is_left_to_its_controller(told, site, flyball):

@@ -3,6 +3,7 @@
 import typing
 
 import pytest
+from msgspec.structs import replace
 from typer.main import get_command
 
 from flyball.cli import app as table
@@ -46,6 +47,15 @@ def test_help_names_every_workflow_and_the_defaults_that_are_true():
         assert name in limits
         assert getattr(Limits(), name) is None
         assert help_of("run", name).endswith("Default: no limit.")
+
+
+def test_help_names_the_workflows_that_can_be_shown_and_those_of_other_packages(monkeypatch):
+    monkeypatch.setitem(WORKFLOWS, "notes", replace(WORKFLOWS[DEFAULT], name="notes"))
+    monkeypatch.setitem(WORKFLOWS, "dull", replace(WORKFLOWS[DEFAULT], name="dull", demo=None))
+    commands = get_command(table.app).commands  # type: ignore[attr-defined]
+    run, demo = (next(p.help for p in commands[name].params if p.name == "workflow") for name in ("run", "demo"))
+    assert run.startswith("Workflow: tdd, quick, plan, backlog, track, notes or dull. ")
+    assert demo == "Workflow to show: tdd, quick, plan, backlog, track or notes. Default: tdd."
 
 
 def test_a_resumed_task_keeps_what_is_not_typed_and_help_says_so():

@@ -159,6 +159,7 @@ def test_somebody_there_chooses_to_wait_to_continue_or_to_abort(answer: str, exp
     ask = held(known).effects[0]
     assert isinstance(ask, Ask)
     assert [o.key for o in ask.question.options] == ["wait", "continue", "abort"]
+    assert ask.question.deadline_at == START + HOUR
     found = held(with_changes(known, questions={ask.id: Asked(ask.question, answer=answer)}))
     last = found.facts[-1]
     assert getattr(last, "word", "") == expected if expected == "abort" else isinstance(last, expected)  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim, ClaimedBlocker, Finding
 from flyball.core.model.effects import Ask, Measure, RunAgent, Wait
@@ -260,6 +261,25 @@ def test_the_hourly_window_is_waited_out_when_nobody_is_there_and_really_resets(
     held = [f for f in simulator.of(Held) if isinstance(f, Held)]
     assert {h.guard for h in held} == {"hourly"}
     assert all(h.until is not None for h in held)
+
+
+@pytest.mark.req("C10")
+def test_a_question_about_the_hourly_limit_that_nobody_answers_ends_with_the_hour() -> None:
+    asked: list[Ask] = []
+
+    def answer_late(ask: Ask, _state: State) -> str | None:
+        assert ask.question.deadline_at is not None, "whoever is asked would be waited for without end"
+        asked.append(ask)
+        simulator.now = ask.question.deadline_at
+        return ask.question.default
+
+    world = Honest()
+    world.answer = answer_late
+    attended = replace(settings(calls_per_hour=2), attended=True)
+    simulator = Simulator(world, a_task(settings=attended))
+    assert simulator.run().decision == "DONE"
+    assert [ask.question.name for ask in asked] == ["hourly-limit"] * 2
+    assert not simulator.of(Held), "the hour is over, so nothing is left to wait for"
 
 
 @pytest.mark.req("C22")

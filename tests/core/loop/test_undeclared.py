@@ -35,7 +35,7 @@ def test_every_other_change_is_sorted_by_what_it_means() -> None:
         lane="1.2",
         protected=("pytest.ini",),
         sources=("tasks.md",),
-        others={"1.3": ("src/b.py",), "1.4": ("src/c.py",), "1.5": ("src/",)},
+        others={"1.3": ("src/b.py", "pytest.ini"), "1.4": ("src/c.py",), "1.5": ("src/",)},
     )
     assert found == UndeclaredEditsFound(
         "1.2",
@@ -43,7 +43,7 @@ def test_every_other_change_is_sorted_by_what_it_means() -> None:
         deleted=("src/gone.py",),
         protected=("pytest.ini",),
         dropped=("tasks.md", ".loop/001-x/plan.md"),
-        shared={"1.3": ("src/b.py",), "1.5": ("src/b.py", "src/new.py", "src/gone.py")},
+        shared={"1.3": ("src/b.py", "pytest.ini"), "1.5": ("src/b.py", "src/new.py", "src/gone.py")},
         lane="1.2",
     )
 
@@ -75,7 +75,7 @@ def test_a_test_is_told_by_its_name(path: str, is_one: bool) -> None:
 def test_what_an_item_also_changed_is_its_file_from_then_on_and_is_told() -> None:
     story = short_tdd_run()
     items = (Item("1.2", "one", files=("a",)), Item("1.3", "two", files=("b",)), Item("1.4", "any"))
-    found = UndeclaredEditsFound("1.2", ("b", "c"), deleted=("d",), dropped=("tasks.md",))
+    found = UndeclaredEditsFound("1.2", ("b", "c"), deleted=("d",), protected=("e",), dropped=("tasks.md",))
     state = story.state
     for fact in (ItemsSet(items, "planner"), found, replace(found, item="1.4")):
         event = Event(state.seq + 1, state.now, state.epoch, fact)
@@ -83,4 +83,4 @@ def test_what_an_item_also_changed_is_its_file_from_then_on_and_is_told() -> Non
     assert [item.files for item in state.items] == [("a", "b", "c", "d"), ("b",), ()]
     told = line(Event(1, state.now, 1, found), state)
     assert told is not None
-    assert told.endswith("1.2: also changed b, c; deletes d; dropped its change of tasks.md")
+    assert told.endswith("1.2: also changed b, c; deletes d; was allowed to change e; dropped its change of tasks.md")

@@ -12,7 +12,17 @@ from msgspec.structs import replace
 
 from flyball.core.health.breaker import Breaker
 from flyball.core.loop.shipping import ship
-from flyball.core.model.events import Begun, Held, LearningRecorded, LimitHit, PersonSpoke, TaskStopped
+from flyball.core.model.batch_events import LaneOpened
+from flyball.core.model.events import (
+    Begun,
+    BreakerChanged,
+    Held,
+    Judged,
+    LearningRecorded,
+    LimitHit,
+    PersonSpoke,
+    TaskStopped,
+)
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.task import Commit, Item
 from flyball.projections.files.loop_files import render, shows
@@ -295,6 +305,22 @@ def test_circuit_breaker_json_has_every_field_and_its_history():
     assert datetime.fromisoformat(shown["opened_at"]) == story.at
     assert [e["event"] for e in shown["history"]] == ["progress", "state_change"]
     assert set(shown["history"][0]) == {"timestamp", "event", "from_state", "to_state", "reason"}
+
+
+@pytest.mark.req("C71")
+def test_a_breaker_and_a_hold_of_another_lane_are_not_told_as_those_of_the_task():
+    story = Story().start().iterate().add(LaneOpened("a", "RED", Commit("base0000")))
+    judged = next(event.fact for event in reversed(story.events) if isinstance(event.fact, Judged))
+    story.add(Held("hourly", "100 of 100 calls", story.at))
+    held_at = story.at
+    opened = Breaker("OPEN", 3, reason="no progress in 3 iterations")
+    story.add(Held("crash", "it crashed", story.at, lane="a"), replace(judged, lane="a", breaker=opened))
+    breaker = read(story, "circuit-breaker.json")
+    assert (breaker["state"], breaker["opened_at"], breaker["history"]) == ("CLOSED", None, [])
+    assert datetime.fromisoformat(read(story, "loop-state.json")["paused_at"]) == held_at
+    assert datetime.fromisoformat(read(story, "rate-limit.json")["paused_at"]) == held_at
+    story.add(BreakerChanged(Breaker("HALF_OPEN"), "cool-down over", lane="a"))
+    assert read(story, "circuit-breaker.json")["history"] == []
 
 
 @pytest.mark.req("C71")

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
 from flyball.core.health.breaker import Breaker
-from flyball.core.model.effects import Measure, Option, Question
+from flyball.core.model.batch_events import LaneOpened
+from flyball.core.model.effects import Measure, Option, PutBack, Question, RunAgent, Save
 from flyball.core.model.events import (
     Begun,
     DocumentSeen,
@@ -22,7 +23,7 @@ from flyball.core.model.events import (
     TurnSetAside,
 )
 from flyball.core.model.measurement import Trick
-from flyball.core.model.outcomes import Answered, Measured, Saved
+from flyball.core.model.outcomes import Answered, Measured, Mended, Saved, TurnEnded
 from flyball.core.model.task import Commit, EffectId
 from flyball.projections.history.recording import shows
 from flyball.projections.history.task_history import TaskHistory
@@ -66,6 +67,24 @@ def test_a_verdict_is_shown_with_the_measurement_of_its_own_lane():
         told.add(Event(seq, at, 1, replace(judged, lane=lane, can_exit=held)))
     assert [j.counts.failing for j in told.judgements[-2:]] == [2, 0]
     assert [v.counts.failing for v in told.verified[-1:]] == [0]
+
+
+def test_a_checkpoint_belongs_to_the_last_turn_of_its_own_lane():
+    """Another lane's turn began in between: that it has a higher number says nothing of this lane's tree."""
+    story = Story().start()
+    base = Commit("base0000")
+    for number, lane in ((1, "a"), (2, "b")):
+        turn = RunAgent(EffectId(f"turn/{number}"), "worker", "RED", "scripted", "", "do", 1, number, lane=lane)
+        story.add(LaneOpened(lane, "RED", base), Begun(turn), Ended(turn.id, TurnEnded("ok")))
+    for lane in ("a", "b", "main"):
+        saved = Save(EffectId(f"save/{lane}"), lane=lane, label=f"of {lane}", message="", parent=base)
+        story.perform(saved, Saved(Commit(f"c-{lane}"), "tree", f"of {lane}"))
+    mended = PutBack(EffectId("put-back/1"), lane="a", candidate=base, tree="t", label="back", message="", paths=("x",))
+    story.perform(mended, Mended(Commit("c-back"), "t", "back", ("x",)))
+    told = TaskHistory(story.events)
+    turns = {kept.label: kept.turn for kept in told.checkpoints}
+    assert turns == {"start": 0, "of a": 1, "of b": 2, "of main": 0, "back": 1}
+    assert "put back as accepted after turn 1: x" in told.notes
 
 
 def test_adding_one_by_one_gives_what_adding_all_gives():

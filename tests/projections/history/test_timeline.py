@@ -57,6 +57,14 @@ def test_waits_money_and_sittings_are_kept_with_their_times() -> None:
     assert line.sittings[0].last_at < line.sittings[1].begun_at
 
 
+def test_a_wait_is_told_with_the_next_iteration_of_the_lane_that_waited() -> None:
+    story = Story().start().add(LaneOpened("a", "RED", Commit("base0000"), "AC-1"))
+    waits = [Wait(EffectId(f"wait/{lane}"), until=story.at, reason="full", lane=lane) for lane in ("a", "main")]
+    story.add(*(Begun(wait) for wait in waits))
+    story.add(*(Ended(wait.id, Waited()) for wait in waits), after_s=3600)
+    assert [(mark.lane, mark.wait_s) for mark in of(story.iterate().iterate()).marks] == [("main", 3600), ("main", 0)]
+
+
 def test_money_nobody_told_is_not_counted_as_nothing() -> None:
     story = Story().start()
     effect = RunAgent(EffectId("turn/1"), "implementer", "RED", "scripted", "", "do", 1, 1)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from tests.projections.pages.test_pages import known
 
-from flyball.core.model.events import Moved, PersonSpoke, TaskStopped
-from flyball.core.model.task import Commit
+from flyball.core.model.batch_events import LaneOpened
+from flyball.core.model.effects import Restore
+from flyball.core.model.events import Judged, Moved, PersonSpoke, TaskStopped
+from flyball.core.model.outcomes import Restored
+from flyball.core.model.task import Commit, EffectId
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.pages.gone_back import gone_back
 from flyball.projections.pages.guidance import said_shown
@@ -61,6 +65,17 @@ def test_a_rollback_of_the_loop_itself_or_an_iteration_since_is_told_as_measured
     on = rolled_back("turn-1").iterate(failing=("a::b",))
     assert gone_back(TaskHistory(on.events)) is None
     assert gone_back(TaskHistory(Story().start().events)) is None
+
+
+def test_two_lanes_that_the_loop_rolls_back_at_once_are_no_rollback_of_a_person() -> None:
+    story = Story().start().iterate(failing=("a::b",), restore_to="base0000")
+    judged = next(event.fact for event in reversed(story.events) if isinstance(event.fact, Judged))
+    story.add(LaneOpened("a", "RED", Commit("base0000")), replace(judged, lane="a"))
+    story.restore(Commit("base0000"))
+    back = Restore(EffectId("a/restore/1"), Commit("base0000"), "regressing", lane="a")
+    story.perform(back, Restored(Commit("base0000"), "tree-0"))
+    assert gone_back(TaskHistory(story.events)) is None
+    assert gone_back(TaskHistory(story.restore(Commit("base0000")).events)) is not None
 
 
 def test_a_word_that_waits_says_what_it_will_do() -> None:

@@ -131,6 +131,8 @@ def test_a_broken_gate_and_a_trick_are_named():
 def test_a_question_shows_options_and_default_and_then_its_answer():
     story = Story().start().ask(Question("q", "Which?", (Option("a", ""), Option("b", "")), default="a"))
     assert last(story).endswith("question ask/1: Which? [a | b] (default: a)")
+    due = Question("q", "Which?", default="a", deadline_at=story.at + timedelta(minutes=40))
+    assert last(Story().start().ask(due)).endswith(f"Which? (default: a, taken at {due.deadline_at:%H:%M} UTC)")
     assert last(story.add(Ended(EffectId("ask/1"), Answered("a", "default")))).endswith(
         "ask/1 answered: a (the default)"
     )

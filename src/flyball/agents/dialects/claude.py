@@ -168,7 +168,7 @@ def _ending(summary: StreamSummary, result: Event, heard: ProgramOutput) -> HowE
         return "context_full", said, None
     if result.get("is_error") or result.get("subtype") != "success":
         return _failure(summary, result, said, heard)
-    return end_well(summary.question, [line for tool, line in denied_calls(result) if tool != ASK])
+    return end_well(summary.question, denied_calls(result, ASK))
 
 
 def _failure(summary: StreamSummary, result: Event, said: str, heard: ProgramOutput) -> HowEnded:

@@ -245,7 +245,11 @@ MESSAGE_ROWS = {
 """The parts of such messages; those with a parent are a subagent's."""
 
 
-def denied_calls(result: Event) -> Iterator[tuple[Any, str]]:
-    """The names and lines of the calls that such a program's result says were denied."""
-    for call in map(as_dict, as_list(result.get("permission_denials"))):
-        yield call.get("tool_name"), call_line(call.get("tool_name"), as_dict(call.get("tool_input")))
+def denied_calls(result: Event, asking: str) -> list[str]:
+    """The lines of the calls that such a program's result says were denied; a question, by the tool `asking`, is none."""
+    calls = map(as_dict, as_list(result.get("permission_denials")))
+    return [
+        call_line(call.get("tool_name"), as_dict(call.get("tool_input")))
+        for call in calls
+        if call.get("tool_name") != asking
+    ]

@@ -139,7 +139,7 @@ def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
         known = (capped, lines[-1] if lines else NO_RESULT, None) if capped else find_line(lines, _UNFINISHED)
         return known or ("crashed", NO_RESULT, None)
     if not result.get("is_error") and result.get("subtype") == "success":
-        return end_well(summary.question, [line for _, line in denied_calls(result)])
+        return end_well(summary.question, denied_calls(result, ASK))
     message = str(as_dict(result.get("error")).get("message") or "")
     found = _API_ERROR.search(message)
     said, status = (found["said"], int(found["status"] or 0)) if found else (message, 0)

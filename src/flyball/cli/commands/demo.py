@@ -18,6 +18,7 @@ import typer
 
 from flyball.cli.support.exits import BLOCKED, exit_on_refusal
 from flyball.cli.support.output import put
+from flyball.cli.support.parsing import ANY_DEMO
 from flyball.core.loop.workflow import Demo
 from flyball.core.model.task import Task, TaskId
 from flyball.core.text.quantities import plural
@@ -34,9 +35,7 @@ def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Keep the sample repository. Default: remove it.")] = False,
     workflow: Annotated[
         str,
-        typer.Option(
-            help="Workflow to show: any that `flyball run --help` names. Default: the same as for `flyball run`."
-        ),
+        typer.Option(metavar="NAME", help=f"Workflow to show: {ANY_DEMO}. Default: {DEFAULT}."),
     ] = "",
     open_: Annotated[
         bool, typer.Option("--open", help="Also show the demo's page in your browser, until Ctrl-C. Default: no.")

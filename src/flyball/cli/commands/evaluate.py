@@ -11,6 +11,7 @@ import typer
 
 from flyball.cli.support.arguments import AsJson
 from flyball.cli.support.exits import BLOCKED, CONTINUE, DONE, exit_on_refusal
+from flyball.cli.support.numbers import whole_number
 from flyball.cli.support.output import put, put_json
 from flyball.documents.errors import EvaluationInputInvalid
 
@@ -48,7 +49,8 @@ def evaluate(
         bool, typer.Option("--unrecoverable", help="Only a person can resolve the errors. Default: no.")
     ] = False,
     max_cycles: Annotated[
-        int | None, typer.Option(help="Cycle limit; 0 means no limit. Default: the limit in the state file.", min=0)
+        int | None,
+        whole_number("Cycle limit; 0 means no limit. Default: the limit in the state file.", least=0),
     ] = None,
     focus: Annotated[
         str, typer.Option(help="Issue in work. Default: the one in the state file, else in focus.md.")

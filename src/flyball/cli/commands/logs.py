@@ -11,6 +11,7 @@ import typer
 
 from flyball.cli.support.arguments import MaybeTask
 from flyball.cli.support.exits import exit_on_refusal
+from flyball.cli.support.numbers import whole_number
 from flyball.cli.support.output import put, put_bytes, put_error_bytes, put_json, time_of_day
 from flyball.core.model.effects import Recall, RunAgent
 from flyball.core.model.events import Begun, Ended, Event
@@ -36,7 +37,7 @@ def logs(
         bool, typer.Option("--follow", "-f", help="Keep printing until the task is finished. Default: no.")
     ] = False,
     turn: Annotated[
-        int | None, typer.Option(help="Show this turn's prompt and output instead. Default: every event.", min=1)
+        int | None, whole_number("Show this turn's prompt and output instead. Default: every event.")
     ] = None,
     raw: Annotated[
         bool,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flyball.cli.support.exits import exit_on_refusal, say
+from flyball.cli.support.numbers import whole_number
 from flyball.cli.support.output import put
 from flyball.core.extras import install_command
 from flyball.ports import Refusal
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def serve(
     port: Annotated[
-        int, typer.Option(help="Port to listen on; 0 takes any free port. Default: 7117.", min=0, max=65535)
+        int, whole_number("Port to listen on; 0 takes any free port. Default: 7117.", least=0, most=65535)
     ] = 7117,
     host: Annotated[
         str,

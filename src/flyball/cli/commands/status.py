@@ -49,7 +49,7 @@ def status(
             put(current_block(site.state(found)).rstrip("\n"))
             return
         view = site.view(found)
-        said = waiting(site, found)
+        said = waiting(site, view.state)
         state, seen = view.state, look_around(site, view.state)
         shown = projection.status(state, view.history, said, seen=seen)
         if as_json:

@@ -45,7 +45,7 @@ def _cells(site: Site, task: TaskId) -> list[str]:
 
     state = site.state(task)
     seen = look_around(site, state)
-    answered = [word.question for word in waiting(site, task) if word.word == "answer"]
+    answered = [word.question for word in waiting(site, state) if word.word == "answer"]
     word = sentence(state, situation(state, seen, answered), seen)
     since = f"{age((system_clock.now() - state.now).total_seconds())} ago"
     branch = state.prepared.branch if state.prepared and is_delivered(state) else "no branch"
@@ -63,7 +63,7 @@ def _row(site: Site, task: TaskId) -> dict[str, object]:
     from flyball.wiring.tasks.surroundings import look_around
 
     view = site.view(task)
-    shown = status(view.state, view.history, waiting(site, task), seen=look_around(site, view.state))
+    shown = status(view.state, view.history, waiting(site, view.state), seen=look_around(site, view.state))
     return {
         "task": task,
         "workflow": shown.workflow,

@@ -114,5 +114,5 @@ def question_text(task: Task, question: Question) -> str:
     if question.default is not None:
         lines.append(f"  (Enter alone: {plain(question.default)})")
     if question.deadline_at is not None:
-        lines.append(f"  (until {stamp(question.deadline_at)})")
+        lines.append(f"  (without an answer by {stamp(question.deadline_at)}: {plain(question.default or 'BLOCKED')})")
     return "\n".join(lines) + "\n"

@@ -10,9 +10,13 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
+from flyball.cli.support.numbers import NO_LIMIT, amount, whole_number
+from flyball.cli.support.parsing import ANY_WORKFLOW
+from flyball.core.workflows.registry import DEFAULT, for_issues, for_plans, for_tracks
 
-def _count(help_: str) -> Any:
-    return Annotated[int | None, typer.Option(help=help_, metavar="N", min=1)]
+
+def _limit(help_: str) -> Any:
+    return Annotated[int | None, whole_number(help_, otherwise=NO_LIMIT)]
 
 
 def _text(help_: str, metavar: str) -> Any:
@@ -21,7 +25,7 @@ def _text(help_: str, metavar: str) -> Any:
 
 SETTINGS: dict[str, Any] = {
     "workflow": _text(
-        "Workflow: tdd, quick, plan, backlog or track. Default: tdd; with --from a plan of another tool: plan, a .work folder: backlog, a track's folder: track.",
+        f"Workflow: {ANY_WORKFLOW}. Default: {DEFAULT}; with --from a plan of another tool: {for_plans()}, a .work folder: {for_issues()}, a track's folder: {for_tracks()}.",
         "NAME",
     ),
     "agent": _text(
@@ -56,24 +60,21 @@ SETTINGS: dict[str, Any] = {
         bool | None,
         typer.Option("--in-place", help="Work in this tree. Default: work in an isolated checkout."),
     ],
-    "parallel": _count(
-        "Work on at most this many subtasks at once, and ask at most this many reviewers of one tree at once."
-        " Default: two subtasks, all reviewers."
-    ),
-    "max_iterations": _count("Stop after this many iterations. Default: no limit."),
-    "max_cycles": _count("Stop after this many issues (backlog). Default: no limit."),
-    "max_turns": _count("Stop after this many turns. Default: no limit."),
-    "max_hours": Annotated[
-        float | None, typer.Option(metavar="HOURS", help="Stop after this many hours (8, 0.5). Default: no limit.")
-    ],
-    "budget_usd": Annotated[
-        float | None,
-        typer.Option(metavar="USD", help="Stop before the turn that would spend more (5, 2.50). Default: no limit."),
-    ],
-    "budget_tokens": Annotated[
+    "parallel": Annotated[
         int | None,
-        typer.Option(metavar="N", help="Stop before the turn that would use more tokens. Default: no limit."),
+        whole_number(
+            "Work on at most this many subtasks at once, and ask at most this many reviewers of one tree at once."
+            " Default: two subtasks, all reviewers."
+        ),
     ],
+    "max_iterations": _limit("Stop after this many iterations. Default: no limit."),
+    "max_cycles": _limit("Stop after this many issues (backlog). Default: no limit."),
+    "max_turns": _limit("Stop after this many turns. Default: no limit."),
+    "max_hours": Annotated[float | None, amount("Stop after this many hours (8, 0.5). Default: no limit.", "HOURS")],
+    "budget_usd": Annotated[
+        float | None, amount("Stop before the turn that would spend more (5, 2.50). Default: no limit.", "USD")
+    ],
+    "budget_tokens": _limit("Stop before the turn that would use more tokens. Default: no limit."),
     "turn_timeout": _text("Kill a turn after this long (90, 30m, 2h). Default: 1h.", "TIME"),
     "idle_timeout": _text(
         "Kill a turn after this long without output (90, 15m; 0 for never). Default: 15m.",

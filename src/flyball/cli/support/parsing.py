@@ -1,4 +1,4 @@
-"""How commands read what was typed and show what may be: a text may begin with a dash, and help names no default twice."""
+"""How commands read what was typed and show what may be: a text may begin with a dash, help names no default twice and every workflow."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from flyball.core.text.quantities import alternatives
+from flyball.core.workflows.registry import WORKFLOWS
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+ANY_WORKFLOW, ANY_DEMO = "{workflows}", "{demos}"
 _TEXT = re.compile(r"-[^=\s]*\s")
 """No option has white space in its name."""
 
@@ -43,8 +47,20 @@ class CommandTable(TyperGroup):
         return for_help(super().get_params(ctx))
 
 
+def name_workflows(text: str) -> str:
+    """Help with the names of all workflows, those of other packages too: they are registered before commands are put together."""
+    shown = [name for name, each in WORKFLOWS.items() if each.demo is not None]
+    return text.replace(ANY_WORKFLOW, alternatives([*WORKFLOWS])).replace(ANY_DEMO, alternatives(shown))
+
+
 class FreeTextCommand(TyperCommand):
     """A command whose text may begin with a dash."""
+
+    def __init__(self, *args: Any, **how: Any) -> None:
+        super().__init__(*args, **how)
+        for param in self.params:
+            if text := getattr(param, "help", None):
+                param.help = name_workflows(text)  # type: ignore[attr-defined]
 
     def get_params(self, ctx: Any) -> list[Any]:
         return for_help(super().get_params(ctx))

@@ -34,7 +34,7 @@ class ClaimedBlocker(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class OpenQuestion(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the agent asks of a person; the engine gives it a name and a deadline."""
+    """What the agent asks of a person; the engine gives it a name."""
 
     text: str
     options: tuple[str, ...] = ()

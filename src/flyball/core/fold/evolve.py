@@ -129,7 +129,10 @@ def _on_item_changed(state: State, fact: ev.ItemChanged) -> None:
 
 
 def _on_undeclared_edits(state: State, fact: ev.UndeclaredEditsFound) -> None:
-    """What an item turned out to change is known to whoever looks which items can be worked on beside each other."""
+    """What an item turned out to change is known to whoever looks which items can be worked on beside each other.
+
+    A protected file is left out: an item's own files are open to it, and the consent was for one change.
+    """
     more = (*fact.also_changed, *fact.deleted)
     state.items = tuple(
         replace(i, files=tuple(dict.fromkeys((*i.files, *more)))) if i.id == fact.item and i.files else i

@@ -119,13 +119,14 @@ def work_rejected(state: State, lane: Lane, by: str) -> Question:
 
 
 def hourly_limit(reason: str, ends_at: datetime) -> Question:
+    """Its deadline is the end of the hour: nothing is left to choose then."""
     options = (
         Option("wait", f"wait until {ends_at:%H:%M} UTC"),
         Option("continue", "start a new hour now"),
         Option("abort", "end the task"),
     )
     text = f"The hourly limit is reached ({reason}). Wait, continue or abort?"
-    return Question("hourly-limit", text, options, default="wait")
+    return Question("hourly-limit", text, options, default="wait", deadline_at=ends_at)
 
 
 def breaker_open(state: State, lane: Lane) -> Question:

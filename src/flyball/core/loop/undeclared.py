@@ -28,6 +28,7 @@ def undeclared_edits(
 
     Covered are declared files, all in declared folders, what a declared pattern matches, and the tests of declared files. `sources` are
     files only code writes, like `.loop/`; `others` maps other items to the files they declared. Who declared nothing declared everything.
+    `protected` are the protected files whose change was consented to: whoever allowed that allowed a deletion, too.
     """
     also: list[str] = []
     deleted: list[str] = []
@@ -44,7 +45,7 @@ def undeclared_edits(
             deleted.append(path)
         else:
             also.append(path)
-    outside = (*also, *deleted)
+    outside = (*also, *deleted, *guarded)
     shared = {name: tuple(p for p in outside if is_declared(p, files)) for name, files in (others or {}).items()}
     return UndeclaredEditsFound(
         item,

@@ -24,6 +24,7 @@ class Option(msgspec.Struct, frozen=True, omit_defaults=True):
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something only a person can answer; without a default the task is BLOCKED until they do.
 
+    At `deadline_at`, which few have, whoever is asked is waited for no longer.
     One that can be settled by changing what was read, too, is put `again` when the task is resumed, if it still stands.
     """
 

@@ -170,7 +170,7 @@ class ItemChanged(Fact, frozen=True, omit_defaults=True, tag="item.changed"):
 class UndeclaredEditsFound(Fact, frozen=True, omit_defaults=True, tag="edits.undeclared"):
     """A piece of work changed files it had not declared: `also_changed` are merged and count as its files from now on.
 
-    Files that were `deleted` want a person's word; `protected` ones are measured as accepted; what was `dropped` is only code's to write.
+    Files that were `deleted` want a person's word; `protected` ones were changed with consent; what was `dropped` is only code's to write.
     `shared` maps other items to those of the files that they declared.
     """
 

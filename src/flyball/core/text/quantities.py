@@ -14,6 +14,11 @@ def first_few(words: Sequence[str], most: int = 3) -> str:
     return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
 
 
+def alternatives(words: Sequence[str]) -> str:
+    """`one`, `one or two`, `one, two or three`."""
+    return " or ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
+
+
 def titled_list(title: str, lines: Sequence[str]) -> str:
     """A list under a heading, as prompts have them; nothing where there are no lines."""
     return f"## {title}\n" + "\n".join(f"- {line}" for line in lines) if lines else ""

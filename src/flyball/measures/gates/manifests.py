@@ -13,11 +13,10 @@ import msgspec
 from flyball.core.model.task import Settings
 from flyball.core.text.manifests import is_manifest
 from flyball.core.text.scrubbing import storable
-from flyball.folders import walk
+from flyball.folders import CACHES, walk
 from flyball.measures.gates.reads import Reads, reads_in
 from flyball.measures.sources import is_code
 
-_CACHES = frozenset({"__pycache__", ".cache", ".vite", ".vitest", ".pytest_cache", ".bin-cache"})
 _DOCUMENTS = (".md", ".rst")
 
 
@@ -90,7 +89,7 @@ def tree_files(tree: Path, settings: Settings) -> dict[str, Path]:
 
 
 def _left_out(settings: Settings) -> frozenset[str]:
-    return _CACHES | {*settings.environment_folders, ".git"}
+    return CACHES | {*settings.environment_folders, ".git"}
 
 
 def _beside(names: Collection[str], read: Collection[str], taken: Collection[str]) -> set[str]:

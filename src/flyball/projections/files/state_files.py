@@ -12,6 +12,7 @@ from flyball.core.loop.guards import HOUR
 from flyball.core.model.measurement import GateVerdict
 from flyball.core.model.outcomes import ABSENT, LIMITED
 from flyball.core.model.state import State
+from flyball.core.model.task import MAIN
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.files.verdict_file import NAME as VERDICT, task_verdict
 from flyball.projections.history.task_history import TaskHistory
@@ -84,7 +85,7 @@ def _green_model(state: State, history: TaskHistory) -> str | None:
 def _stopped_at(state: State, history: TaskHistory) -> datetime | None:
     if state.stopped is not None:
         return history.stops[-1][0] if history.stops else None
-    return history.holds[-1].at if state.main.held is not None and history.holds else None
+    return history.held_at.get(MAIN) if state.main.held is not None else None
 
 
 def _phase_history(state: State) -> dict[str, dict[str, Any]]:
@@ -140,7 +141,7 @@ def _rate_limit(state: State, history: TaskHistory) -> dict[str, Any]:
         "agents": {hit.agent: {"kind": hit.kind, "until": hit.until} for hit in active},
         "paused": waits,
         "pause_reason": plain(held.reason) if held and waits else None,
-        "paused_at": history.holds[-1].at if waits and history.holds else None,
+        "paused_at": history.held_at.get(MAIN) if waits else None,
     }
 
 

@@ -42,7 +42,7 @@ class ErrorSeen(msgspec.Struct, frozen=True):
 
 
 class BreakerLedger:
-    """How the breaker came to stand where it stands."""
+    """How the breaker of the task's own lane came to stand where it stands."""
 
     def __init__(self) -> None:
         self.state: str = CLOSED.state

@@ -110,7 +110,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class CheckpointRecord(msgspec.Struct, frozen=True):
-    """A checkpoint, with the last turn before it, and the trick it holds where it was caught with one."""
+    """A checkpoint, with the last turn of its lane before it, and the trick it holds where it was caught with one."""
 
     label: str
     commit: str
@@ -246,6 +246,7 @@ class Rollback(msgspec.Struct, frozen=True):
     stage: str
     commit: str
     undone: str
+    lane: str = MAIN
 
 
 class Consent(msgspec.Struct, frozen=True):

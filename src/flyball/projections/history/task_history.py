@@ -47,6 +47,7 @@ class TaskHistory:
         self.questions: dict[EffectId, rec.QuestionRecord] = {}
         self.words: list[rec.WordRecord] = []
         self.holds: list[rec.Hold] = []
+        self.held_at: dict[str, datetime] = {}
         self.limited_at: dict[str, datetime] = {}
         self.moves: list[rec.Move] = []
         self.rollbacks: list[rec.Rollback] = []
@@ -63,6 +64,7 @@ class TaskHistory:
         self._integrated_at: dict[str, tuple[str, datetime]] = {}
         self._open: dict[EffectId, Effect] = {}
         self._turn_at: dict[EffectId, int] = {}
+        self._last_turn: dict[str, int] = {}
         for event in events:
             self.add(event)
 
@@ -104,6 +106,7 @@ class TaskHistory:
         self._open[effect.id] = effect
         if isinstance(effect, RunAgent):
             self._turn_at[effect.id] = len(self.turns)
+            self._last_turn[effect.lane] = effect.turn
             self.turns.append(make.turn_begun(at, effect))
         elif isinstance(effect, Ask):
             put = rec.QuestionRecord(effect.id, effect.question.name, plain(effect.question.text, 1000), at)
@@ -131,7 +134,7 @@ class TaskHistory:
     def _keep(
         self, at: datetime, effect: Effect, kept: out.Saved | out.Mended, *, accepted: bool = False, tricked: str = ""
     ) -> None:
-        turn = self.turns[-1].number if self.turns else 0
+        turn = self._last_turn.get(effect.lane, 0)
         label = plain(kept.label, 80)
         self._checkpoints.keep(
             rec.CheckpointRecord(label, kept.commit, at, accepted, self.stage, turn, tricked, effect.lane)
@@ -163,9 +166,9 @@ class TaskHistory:
         paths = first_few([plain(path) for path in outcome.paths], 20)
         self._note((f"put back as accepted after turn {self.checkpoints[-1].turn}: {paths}", *outcome.notes))
 
-    def _on_restored(self, at: datetime, _effect: Effect, outcome: out.Restored) -> None:
+    def _on_restored(self, at: datetime, effect: Effect, outcome: out.Restored) -> None:
         self._note(outcome.notes)
-        self.rollbacks.append(rec.Rollback(at, self.stage, outcome.commit, outcome.undone))
+        self.rollbacks.append(rec.Rollback(at, self.stage, outcome.commit, outcome.undone, effect.lane))
         self._add_row((), (), (), f"rolled back to {short(outcome.commit)}")
 
     def _answer(self, at: datetime, key: EffectId, text: str, by: str = "person") -> None:
@@ -184,7 +187,8 @@ class TaskHistory:
         if fact.progress:
             self.last_progress[fact.stage] = fact
         self.errors.on_judged(at, fact)
-        self.breaker.enter(at, fact.breaker, fact.breaker.reason or fact.verdict.evidence, progress=fact.progress)
+        if fact.lane == MAIN:
+            self.breaker.enter(at, fact.breaker, fact.breaker.reason or fact.verdict.evidence, progress=fact.progress)
         rung = f"; then {fact.rung}" if fact.rung else ""
         note = BOTH_GATES if fact.can_exit else f"{fact.verdict.health}: {fact.verdict.evidence}{rung}"
         seen = fact.observation
@@ -219,6 +223,14 @@ class TaskHistory:
         self.moves.append(rec.Move(at, fact.previous, fact.stage, plain(fact.reason), fact.forced, fact.rejected))
         self.stage = fact.stage
         self.breaker.enter(at, CLOSED, f"moved to {fact.stage}")
+
+    def _on_held(self, at: datetime, fact: ev.Held) -> None:
+        self.holds.append(rec.Hold(at, fact.guard, plain(fact.reason), fact.until))
+        self.held_at[fact.lane] = at
+
+    def _on_breaker_changed(self, at: datetime, fact: ev.BreakerChanged) -> None:
+        if fact.lane == MAIN:
+            self.breaker.enter(at, fact.breaker, fact.reason)
 
     def _on_limit_hit(self, at: datetime, fact: ev.LimitHit) -> None:
         self.limited_at[fact.agent] = at
@@ -265,9 +277,9 @@ class TaskHistory:
         ev.Judged: _on_judged,
         ev.TurnSetAside: _on_set_aside,
         ev.Moved: _on_moved,
-        ev.Held: lambda self, at, f: self.holds.append(rec.Hold(at, f.guard, plain(f.reason), f.until)),
+        ev.Held: _on_held,
         ev.LimitHit: _on_limit_hit,
-        ev.BreakerChanged: lambda self, at, f: self.breaker.enter(at, f.breaker, f.reason),
+        ev.BreakerChanged: _on_breaker_changed,
         ev.ItemsSet: _on_items_set,
         SubtaskIntegrated: _on_integrated,
         BatchSettled: _on_batch_settled,

@@ -114,7 +114,7 @@ class Timeline:
         self._counts: dict[str, Counts] = {}
         self._gate: dict[str, int] = {}
         self._item: dict[str, str] = {}
-        self._waited: float = 0.0
+        self._waited: dict[str, float] = {}
         self._done: dict[str, bool] = {}
 
     def add(self, event: ev.Event) -> None:
@@ -153,7 +153,8 @@ class Timeline:
     def _on_ended(self, at: datetime, fact: ev.Ended) -> None:
         effect, where = self._open.pop(fact.id, (None, 0))
         if isinstance(effect, Wait):
-            self._waited += (at - self.pauses[where].begun_at).total_seconds()
+            waited = (at - self.pauses[where].begun_at).total_seconds()
+            self._waited[effect.lane] = self._waited.get(effect.lane, 0.0) + waited
             self.pauses[where] = replace(self.pauses[where], ended_at=at)
         elif effect is not None:
             self.bars[where] = replace(self.bars[where], ended_at=at)
@@ -181,10 +182,9 @@ class Timeline:
                 self._counts.get(fact.lane, Counts()),
                 fact.turn,
                 plain(note, 160),
-                self._waited,
+                self._waited.pop(fact.lane, 0.0),
             )
         )
-        self._waited = 0.0
 
     def _set_items(self, at: datetime, items: tuple[Item, ...]) -> None:
         self._done = {item.id: item.status == "completed" for item in items}

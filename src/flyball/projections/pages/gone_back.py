@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 
 from flyball.core.model.measurement import Counts
-from flyball.projections.history.records import CheckpointRecord
+from flyball.projections.history.records import CheckpointRecord, Rollback
 from flyball.projections.history.task_history import TaskHistory
 
 
@@ -24,13 +24,24 @@ def gone_back(history: TaskHistory) -> GoneBack | None:
     marks = history.timeline.marks
     if not marks:
         return None
-    own = marks[-1].kind == "rolled back"
-    later = [each for each in history.rollbacks if each.at >= marks[-1].at][own:]
+    own = _own_rollbacks(history)
+    later = [each for each in history.rollbacks if each.at >= marks[-1].at and each not in own]
     if not later:
         return None
     kept = next((each for each in reversed(history.checkpoints) if each.commit == later[-1].commit), None)
     label = kept.label if kept else later[-1].commit[:10]
     return GoneBack(later[-1].at, label, _counts_at(history, kept) if kept else None)
+
+
+def _own_rollbacks(history: TaskHistory) -> list[Rollback]:
+    """Those of the loop: the first in a lane since the last verdict there was to roll it back."""
+    last = {mark.lane: mark for mark in history.timeline.marks}
+    first = (
+        next((back for back in history.rollbacks if back.lane == mark.lane and back.at >= mark.at), None)
+        for mark in last.values()
+        if mark.kind == "rolled back"
+    )
+    return [back for back in first if back is not None]
 
 
 def _counts_at(history: TaskHistory, kept: CheckpointRecord) -> Counts | None:

@@ -19,7 +19,7 @@ from flyball.projections.views import batch_lines
 from flyball.projections.views.outcome_lines import outcome_line, who
 from flyball.projections.views.situation import situation
 from flyball.projections.views.standing import next_command
-from flyball.projections.wording import guard_name, plain, short, size, stamp
+from flyball.projections.wording import clock_time, guard_name, plain, short, size, stamp
 
 PLACE_WIDTH = 11
 LONGEST = 240
@@ -101,7 +101,9 @@ def _tell_begun(effect: Effect, state: State) -> str | None:
 def _tell_question(effect: Ask) -> str:
     question = effect.question
     options = f" [{' | '.join(o.key for o in question.options)}]" if question.options else ""
-    default = f" (default: {question.default})" if question.default is not None else ""
+    due = question.deadline_at
+    taken = f", taken at {clock_time(due, effect.at or due)}" if due is not None else ""
+    default = f" (default: {question.default}{taken})" if question.default is not None else ""
     return f"question {effect.id}: {question.text}{options}{default}"
 
 
@@ -129,7 +131,7 @@ def _tell_undeclared(fact: ev.UndeclaredEditsFound) -> str | None:
     parts = {
         "also changed": fact.also_changed,
         "deletes": fact.deleted,
-        "changed protected": fact.protected,
+        "was allowed to change": fact.protected,
         "dropped its change of": fact.dropped,
     }
     told = [f"{what} {first_few(paths, 5)}" for what, paths in parts.items() if paths]

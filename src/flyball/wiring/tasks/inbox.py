@@ -12,6 +12,7 @@ from flyball.core.model.effects import Question
 from flyball.core.model.events import PersonSpoke, Spoken
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId, TaskId
+from flyball.engine.words import take_word
 from flyball.journal.errors import LeaseHeld
 from flyball.ports import Refusal
 from flyball.projections.views.standing import final_stop
@@ -49,17 +50,22 @@ class Heard(msgspec.Struct, frozen=True):
 def speak(site: Site, task: TaskId, word: Spoken, *, text: str = "", question: str = "") -> Heard:
     """Put a word into the task's inbox; an abort that no controller would take is carried out here."""
     require_open(site.state(task))
-    number = site.journal.post(task, word, text=text, question=question, at=system_clock.now())
-    if word == "abort" and _abort(site, task, number, text):
+    site.journal.post(task, word, text=text, question=question, at=system_clock.now())
+    if word == "abort" and _abort(site, task):
         return Heard(task, word, text, question, "now", f"flyball checkpoints {task}")
     if controller_of(site, task) is not None:
         return Heard(task, word, text, question, "by the running controller", f"flyball logs {task} -f")
     return Heard(task, word, text, question, "at the next resume", f"flyball resume {task}")
 
 
-def waiting(site: Site, task: TaskId) -> list[PersonSpoke]:
-    """The words that are kept for a task and that it has not taken in yet."""
-    return [PersonSpoke(word.word, word.text, word.question, word.id) for word in site.journal.pending(task)]
+def waiting(site: Site, state: State) -> list[PersonSpoke]:
+    """The words that are kept for a task and that it will take in; one that is over takes none, but that it is reopened once it is done."""
+    stopped = final_stop(state)
+    return [
+        PersonSpoke(word.word, word.text, word.question, word.id)
+        for word in site.journal.pending(state.task.id)
+        if stopped is None or (stopped.kind == "done" and word.word == "reopen")
+    ]
 
 
 def require_open(state: State) -> None:
@@ -91,12 +97,15 @@ def question_of(site: Site, state: State, named: str) -> tuple[EffectId, Questio
     return key, asked[key].question
 
 
-def _abort(site: Site, task: TaskId, number: int, text: str) -> bool:
-    """End the task; whether it could be taken in hand: a running controller does it itself."""
+def _abort(site: Site, task: TaskId) -> bool:
+    """End the task; whether it could be taken in hand: a running controller does it itself.
+
+    What was said before is taken in first, as a controller would: nobody applies it to a task that is over.
+    """
     try:
         with manual_session(site, task) as hand:
-            if any(word.id == number for word in site.journal.pending(task)):
-                hand.append(PersonSpoke("abort", text, inbox=number), taking=[number])
+            for word in site.journal.pending(task):
+                hand.append(*take_word(hand.state, word), taking=[word.id])
             hand.interrupt_all("the task was aborted")
             while hand.state.stopped is None and (following := decide(hand.state)).facts:
                 hand.append(*following.facts)

@@ -37,4 +37,4 @@ def what_is_known(site: Site, task: TaskId, seen: Seen | None = None) -> Known:
         lease = site.journal.lease(task_scope(task))
         holder = f"pid {lease.holder.pid} on {lease.holder.host} held the task" if lease else ""
     place = Place(site.home.name, site.repository.root.name)
-    return Known(place, view.state, view.history, waiting(site, task), around, system_clock.now(), holder)
+    return Known(place, view.state, view.history, waiting(site, view.state), around, system_clock.now(), holder)

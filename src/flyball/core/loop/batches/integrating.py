@@ -105,15 +105,17 @@ def _gate(
     """The gates on the integrated tree; one that the lane measured already needs no second run."""
     proven = work.loop.entry
     if proven is not None and proven.tree == merged.tree:
-        return _take(rules, state, lane, merged, item, "")
+        return _take(rules, state, lane, work, merged, item, "")
     measured = lane.outcomes.get(name)
     if not isinstance(measured, Measured):
         stage = Stage(lane.stage, "", "gates", gates.green, rules.brief)
         wanted = kernel.measure(state, lane, stage, name, merged.commit)
-        return perform(replace(wanted, items=(item,), tests_may_grow=True, kept=rules.kept(state)))
+        consented = {**lane.consented, **_consents(state, item)}
+        kept = rules.kept(state)
+        return perform(replace(wanted, items=(item,), consented=consented, tests_may_grow=True, kept=kept))
     missing = gates.doubts(measured.measurement) + gates.not_all_passing(measured.measurement)
     if not missing:
-        return _take(rules, state, lane, merged, item, name)
+        return _take(rules, state, lane, work, merged, item, name)
     lines = missing[: gates.SHOWN]
     failed = measured.measurement.failed_gate
     if failed is not None:
@@ -121,11 +123,25 @@ def _gate(
     return record(SubtaskIntegrated(item.id, "red", merged.commit, merged.tree, "\n".join(lines), name))
 
 
-def _take(rules: BatchRules, state: State, lane: Lane, merged: Integrated, item: Item, measured: str) -> Step:
+def _consents(state: State, item: Item) -> dict[str, Commit]:
+    """What the lanes whose work is on the candidate tip with this piece may change: the tree holds the changes of all of them."""
+    batch = state.batches.current
+    assert batch is not None
+    on_tip = {item.id, *(each.item for each in batch.taken)}
+    lanes = (each for each in choosing.subtask_lanes(state) if each.item in on_tip)
+    return {path: commit for each in lanes for path, commit in each.consented.items()}
+
+
+def _take(
+    rules: BatchRules, state: State, lane: Lane, work: Lane, merged: Integrated, item: Item, measured: str
+) -> Step:
     """A piece on the candidate tip, with what it changed beside its files; the next batch knows that. What goes for good is asked about."""
     others = {each.item: choosing.find(state.items, each.item).files for each in choosing.subtask_lanes(state)}
     others.pop(item.id, None)
-    found = undeclared_edits(item.files, merged.changed, item=item.id, sources=rules.kept(state), others=others)
+    sources = rules.kept(state)
+    found = undeclared_edits(
+        item.files, merged.changed, item=item.id, protected=work.consented, sources=sources, others=others
+    )
     found = replace(found, dropped=tuple(dict.fromkeys((*found.dropped, *merged.dropped))))
     outside = (*found.also_changed, *found.deleted, *found.protected)
     piece = SubtaskIntegrated(item.id, "integrated", merged.commit, merged.tree, measured=measured, outside=outside)

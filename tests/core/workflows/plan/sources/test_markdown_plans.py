@@ -288,6 +288,30 @@ def test_in_the_grammar_of_plan_md_only_depends_on_makes_an_order_and_fields_may
     assert [item.kind for item in plan.items] == ["scaffold", "", ""]
 
 
+@pytest.mark.parametrize(
+    "field",
+    ["scaffold: true", "Scaffold: true", "**Scaffold:** True", "`SCAFFOLD: yes`", "scaffold: true, all build on it"],
+)
+@pytest.mark.parametrize("form", ["- [ ] **1.1** Lay | {}\n", "- [ ] **1.1** Lay\n  - {}\n"])
+def test_a_scaffold_is_named_in_any_case_beside_an_entry_or_below_it(field: str, form: str) -> None:
+    (item,) = read_markdown(form.format(field).encode(), "plain").items
+    assert (item.text, item.kind) == ("Lay", "scaffold")
+    (other,) = read_markdown(form.format(field.partition(" ")[0] + " false").encode(), "plain").items
+    assert other.kind == ""
+
+
+def test_fields_and_references_are_known_in_any_case() -> None:
+    raw = "- [ ] **1.1** Build — files: `a.py`\n- [ ] **1.2** Test\n  - it runs\n  - depends: 1.1\n".encode()
+    first, second = read_markdown(raw, "plain").items
+    assert (first.text, first.files) == ("Build", ("a.py",))
+    assert (second.depends_on, second.acceptance) == (("1.1",), ("it runs",))
+    kiro = KIRO.replace(b"_Requirements: 1.1", b"_requirements: 1.1")
+    criteria = {"1.1": "a row is stored", "2.1": "it is listed", "2.2": "it is sorted"}
+    assert read_markdown(kiro, "kiro", criteria).items == read_markdown(KIRO, "kiro", criteria).items
+    spec = SPEC_KIT.replace(b"**Independent Test**", b"**Independent test**")
+    assert read_markdown(spec, "spec-kit").items == read_markdown(SPEC_KIT, "spec-kit").items
+
+
 def again(before: bytes, now: bytes, format: Format) -> ImportedPlan:
     known = {entry.key: entry.item.id for entry in read_markdown(before, format).entries}
     return keep_names(read_markdown(now, format), known)

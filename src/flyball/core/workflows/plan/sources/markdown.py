@@ -195,9 +195,11 @@ def _entry(
 def _phase_acceptance(sections: Sequence[HeadedSection], profile: Profile) -> dict[str, tuple[str, ...]]:
     """What each phase as a whole is accepted by."""
     found: dict[str, tuple[str, ...]] = {}
-    announced = re.compile(rf"[*_]*(?:{'|'.join(profile.inherits)})[*_]*\s*:[*_]*\s*(.+)") if profile.inherits else None
-    for section in sections if announced else ():
-        points = tuple(match[1] for line in section.lines if announced and (match := announced.fullmatch(line)))
+    if not profile.inherits:
+        return found
+    announced = re.compile(rf"[*_]*(?:{'|'.join(profile.inherits)})[*_]*\s*:[*_]*\s*(.+)", re.IGNORECASE)
+    for section in sections:
+        points = tuple(match[1] for line in section.lines if (match := announced.fullmatch(line)))
         found[profile.group(section)] = (*found.get(profile.group(section), ()), *points)
     return found
 

@@ -42,7 +42,9 @@ _FIELD = re.compile(
     r"\s*(?:[—–|-]|\|)?\s*[`*_]*\b(files|acceptance(?: criteria)?|depends_on|scaffold)[`*_]*:[`*_]*\s*", re.IGNORECASE
 )
 _DETAIL_FIELD = re.compile(r"[`*_]*(files|depends_on|scaffold)[`*_]*:[`*_]*\s*(.*)", re.IGNORECASE)
-_REFERENCE = re.compile(r"_?(?:Requirements?|Depends|Boundary)\b[^:]*:")
+_YES = re.compile(r"(?:true|yes|1)\b", re.IGNORECASE)
+_FIRST_FIELD = re.compile(r"[—–-]\s*[`*_]*Files:", re.IGNORECASE)
+_REFERENCE = re.compile(r"_?(?:Requirements?|Depends|Boundary)\b[^:]*:", re.IGNORECASE)
 _ACCEPTANCE = re.compile(
     r"[*_`]*(?:acceptance(?: criteria)?|done when|verify|verification|test)[*_`]*\s*:[*_`]*\s*(.+)", re.IGNORECASE
 )
@@ -86,7 +88,7 @@ def _id(text: str, *, numbers: bool) -> tuple[str, str]:
 
 def _fields(text: str) -> tuple[str, dict[str, str]]:
     """The name and the fields of an entry in the grammar of plan.md: `name — Files: … | Acceptance: …`."""
-    if "|" not in text and not re.search(r"[—–-]\s*[`*_]*Files:", text):
+    if "|" not in text and not _FIRST_FIELD.search(text):
         return text, {}
     parts = _FIELD.split(text)
     if len(parts) < 3:
@@ -106,10 +108,18 @@ def files_in(text: str) -> tuple[str, ...]:
 
 def outside_in(wording: Wording, details: Iterable[str]) -> Iterator[str]:
     """The paths that an entry declares and that lie outside the repository."""
-    lists = [wording.fields.get("files", "")]
-    lists += [match[2] for d in details if (match := _DETAIL_FIELD.match(d)) and match[1].casefold() == "files"]
+    lists = _values_of("files", wording, details)
     words = (word.strip("`*_\"'[]()") for value in lists for word in re.split(r"[,;\s]+", value))
     return (word for word in words if is_outside(word))
+
+
+def _values_of(field: str, wording: Wording, details: Iterable[str]) -> Iterator[str]:
+    """What an entry gives as a field: in its own line, and in the lines below it."""
+    yield wording.fields.get(field, "")
+    for detail in details:
+        found = _DETAIL_FIELD.match(detail)
+        if found and found[1].casefold() == field:
+            yield found[2]
 
 
 def is_outside(path: str) -> bool:
@@ -177,18 +187,14 @@ def names_fields(wording: Wording, details: Iterable[str]) -> bool:
 
 def is_scaffold(wording: Wording, details: Iterable[str]) -> bool:
     """Whether an entry says that all others build on it."""
-    values = (
-        wording.fields.get("scaffold", ""),
-        *(match[2] for d in details if (match := _DETAIL_FIELD.match(d)) and match[1] == "scaffold"),
-    )
-    return any(value.startswith("true") for value in values)
+    return any(map(_YES.match, _values_of("scaffold", wording, details)))
 
 
 def references_in(details: Iterable[str], name: str) -> tuple[str, ...]:
     """The numbers after `_Requirements: 1.1, 2.3–2.5_`, ranges counted out."""
     found: list[str] = []
     for detail in details:
-        match = re.search(rf"(?<![A-Za-z]){name}s?\b[^:]*:\s*([\d.,\s–—-]+)", detail)
+        match = re.search(rf"(?<![A-Za-z]){name}s?\b[^:]*:\s*([\d.,\s–—-]+)", detail, re.IGNORECASE)
         for one, other in re.findall(r"(\d+(?:\.\d+)*)(?:\s*[-–—]\s*(\d+(?:\.\d+)*))?", match[1] if match else ""):
             found += _range(one, other) if other else [one]
     return tuple(dict.fromkeys(found))
