@@ -8,7 +8,7 @@ from tests.web.conftest import QUESTION, Serve, asking, place, put, say
 from flyball import process
 from flyball.config import file as config_file, trust
 from flyball.core.model.events import TaskStopped
-from flyball.testing.builders import Story, short_tdd_run
+from flyball.testing.builders import Story, short_tdd_run, two_lanes_asking
 from flyball.web import starting
 from flyball.web.live import regions
 from flyball.wiring.site import Site
@@ -51,6 +51,15 @@ def test_an_answer_is_kept_and_the_second_person_is_told(site: Site, serve: Serv
     assert len(site.journal.pending(task)) == 1
     assert "Resume now" in one.get(here).text, "nobody runs the task"
     assert "Saved: half-up" in regions(two.get(here).text)["told"], "whoever has the form open sees it"
+
+
+@pytest.mark.req("V6")
+def test_the_form_of_one_subtasks_question_answers_that_one(site: Site, serve: Serve) -> None:
+    task = put(site, two_lanes_asking(QUESTION))
+    here, browser = place(site, task), serve()
+    assert f'action="{here}/question/2.2-ask-1"' in browser.get(f"{here}/question/2.2-ask-1").text
+    assert say(browser, f"{here}/question/2.2-ask-1", answer="half-up").status_code == 303
+    assert [(w.text, w.question) for w in site.journal.pending(task)] == [("half-up", "2.2/ask/1")]
 
 
 @pytest.mark.req("V6")
