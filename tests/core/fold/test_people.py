@@ -1,11 +1,28 @@
 """What people's words, answers and questions of one lane leave alone in the others."""
 
+from typing import Literal
+
 import pytest
+from msgspec.structs import replace
 
 from flyball.core.loop.questions import hourly_limit
-from flyball.core.model.events import Ended, WindowOpened
+from flyball.core.model.batch_events import ReviewUnread, SubtaskReturned
+from flyball.core.model.events import Ended, PersonSpoke, WindowOpened
 from flyball.core.model.outcomes import Answered
-from flyball.testing.builders import OPENED_AT, two_lanes_asking
+from flyball.core.workflows.plan.facts import PlanReviewed
+from flyball.core.workflows.plan.record import record_of
+from flyball.core.workflows.track.facts import TrackPlanned
+from flyball.core.workflows.track.record import record_of as track_record
+from flyball.testing.builders import OPENED_AT, Story, tdd_task, two_lanes_asking
+
+
+def plan_story() -> Story:
+    """A plan that was sent back once and whose subtask 2.4 waits for a person, while 2.1 and 2.2 are worked on."""
+    story = Story(replace(tdd_task(), workflow="plan"), "EXECUTE").start()
+    story.add(
+        PlanReviewed(False, "reviewer"), SubtaskReturned("2.4", "gates", parked=True), ReviewUnread(7, "reviewer")
+    )
+    return story.open_lanes("2.1", "2.2")
 
 
 @pytest.mark.req("C10")
@@ -20,3 +37,27 @@ def test_an_answer_that_an_older_journal_holds_to_a_withdrawn_question_changes_n
     before = story.state
     story.add(Ended(before.lanes["2.2"].effect_id("ask/1"), Answered("wait")))
     assert (story.state.questions, story.state.open, story.state.lanes) == ({}, {}, before.lanes)
+
+
+@pytest.mark.parametrize("word", ["reset", "modify"])
+def test_a_word_to_one_lane_clears_nothing_that_was_counted_against_the_plan(word: Literal["reset", "modify"]) -> None:
+    before = plan_story()
+    after = plan_story().add(PersonSpoke(word, "use a table", lane="2.2"))
+    assert after.state.batches == before.state.batches
+    assert after.state.batches.parked == ("2.4",)
+    assert after.state.record == before.state.record
+
+
+@pytest.mark.parametrize("lane", ["", "main"])
+def test_a_word_to_the_task_clears_what_was_counted_against_the_plan(lane: str) -> None:
+    state = plan_story().add(PersonSpoke("reset", lane=lane)).state
+    assert (state.batches.parked, state.batches.unread) == ((), 0)
+    assert record_of(state).rejections == 0
+
+
+def test_a_word_to_one_lane_grants_no_more_rounds_to_a_track() -> None:
+    story = Story(replace(tdd_task(), workflow="track"), "PLAN").start()
+    story.add(TrackPlanned("planner", 1, problems=("line 1: no task",))).open_lanes("2.2")
+    told = story.add(PersonSpoke("reset", lane="2.2")).state
+    assert track_record(told).revisions == 1
+    assert track_record(story.add(PersonSpoke("reset")).state).revisions == 0

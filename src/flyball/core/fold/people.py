@@ -92,7 +92,7 @@ def _on_person_spoke(state: State, fact: PersonSpoke) -> None:
 
 
 def _steer(state: State, fact: PersonSpoke) -> None:
-    if fact.word in {"reset", "modify"}:
+    if fact.word in {"reset", "modify"} and fact.is_for_task:
         batches.begin_anew(state)
     for lane in _lanes_meant(state, fact):
         _STEERING[fact.word](state, lane)
