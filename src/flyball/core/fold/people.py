@@ -87,8 +87,17 @@ def _on_person_spoke(state: State, fact: PersonSpoke) -> None:
             _unblock(state)
         case "skip" | "accept" | "reset" | "modify" | "rollback":
             if fact.word not in {"skip", "accept"} and fact.text:
-                state.guidance = (*state.guidance, fact.text)[-RECENT_GUIDANCE:]
+                _keep_guidance(state, fact)
             _steer(state, fact)
+
+
+def _keep_guidance(state: State, fact: PersonSpoke) -> None:
+    """What is said to a subtask is kept under the name of its lane, which may be closed and opened again."""
+    if fact.is_for_task:
+        state.guidance = (*state.guidance, fact.text)[-RECENT_GUIDANCE:]
+        return
+    said = (*state.lane_guidance.get(fact.lane, ()), fact.text)
+    state.lane_guidance = {**state.lane_guidance, fact.lane: said[-RECENT_GUIDANCE:]}
 
 
 def _steer(state: State, fact: PersonSpoke) -> None:
