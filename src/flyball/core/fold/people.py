@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Literal
 
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from flyball.core.health.observation import begin_loop
 from flyball.core.model.events import Consented, ItemsSet, PersonSpoke, QuestionClosed, SettingsChanged
 from flyball.core.model.outcomes import Measured, Undelivered
 from flyball.core.model.state import Lane, State
-from flyball.core.model.task import EffectId
+from flyball.core.model.task import MAIN, EffectId
 
 RECENT_GUIDANCE = 8
 
@@ -103,20 +103,20 @@ def _keep_guidance(state: State, fact: PersonSpoke) -> None:
 def _steer(state: State, fact: PersonSpoke) -> None:
     if fact.word in {"reset", "modify"} and fact.is_for_task:
         batches.begin_anew(state)
-    for lane in _lanes_meant(state, fact):
-        _STEERING[fact.word](state, lane)
+    asking = {asked.lane for asked in state.questions.values() if asked.answer is None}
+    for name in lanes_meant(fact, state.lanes, asking):
+        _STEERING[fact.word](state, lane_of(state, name))
     _unblock(state)
 
 
-def _lanes_meant(state: State, fact: PersonSpoke) -> list[Lane]:
+def lanes_meant(fact: PersonSpoke, lanes: Collection[str], asking: Collection[str]) -> list[str]:
     """The lanes a word is for: the one it names, else those that wait for an answer, else all; a skip, only the task's own."""
     if fact.lane:
-        return [lane_of(state, fact.lane)]
-    if fact.word == "skip" and fact.text in state.lanes:
-        return [state.lanes[fact.text]]
-    asking = {asked.lane for asked in state.questions.values() if asked.answer is None}
-    others = [state.main] if fact.word == "skip" else list(state.lanes.values())
-    return [lane for lane in state.lanes.values() if lane.name in asking] or others
+        return [fact.lane]
+    if fact.word == "skip" and fact.text in lanes:
+        return [fact.text]
+    others = [MAIN] if fact.word == "skip" else list(lanes)
+    return [name for name in lanes if name in asking] or others
 
 
 def _reopen(state: State, feedback: str) -> None:
