@@ -194,6 +194,16 @@ def test_a_controller_is_seen_while_it_holds_the_lock_and_not_after(told, site):
     assert controller_of(site, TASK) is None
 
 
+def test_a_subtask_is_skipped_by_its_id_and_one_that_nobody_works_on_is_refused(told, site, flyball):
+    told(two_lanes_asking(PROTECTED))
+    refused = flyball("skip", "7", "--subtask", "2.4")
+    assert refused.code == 2
+    assert "does not work on subtask '2.4' now. It works on: 2.1, 2.2." in refused.err
+    assert site.journal.pending(TASK) == []
+    assert flyball("skip", "7", "--subtask", "2.2").code == 0
+    assert [(word.word, word.text) for word in site.journal.pending(TASK)] == [("skip", "2.2")]
+
+
 def test_modify_without_words_is_refused(told, site, flyball):
     told(blocked())
     assert flyball("modify", "7", " ").code == 2

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from flyball.core.loop.questions import hourly_limit
 from flyball.core.model.batch_events import ReviewUnread, SubtaskReturned
+from flyball.core.model.effects import Question
 from flyball.core.model.events import Ended, PersonSpoke, WindowOpened
 from flyball.core.model.outcomes import Answered
 from flyball.core.workflows.plan.facts import PlanReviewed
@@ -61,3 +62,10 @@ def test_a_word_to_one_lane_grants_no_more_rounds_to_a_track() -> None:
     told = story.add(PersonSpoke("reset", lane="2.2")).state
     assert track_record(told).revisions == 1
     assert track_record(story.add(PersonSpoke("reset")).state).revisions == 0
+
+
+@pytest.mark.parametrize(("subtask", "skipped"), [("", ["2.2"]), ("2.1", ["2.1"]), ("2.4", [])])
+def test_a_skip_that_names_a_subtask_skips_no_other_in_its_place(subtask: str, skipped: list[str]) -> None:
+    story = Story().start().open_lanes("2.1", "2.2").ask(Question("breaker", "2.2 makes no progress"), "2.2")
+    lanes = story.add(PersonSpoke("skip", subtask)).state.lanes.values()
+    assert [lane.name for lane in lanes if lane.loop.skipping] == skipped

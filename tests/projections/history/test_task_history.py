@@ -163,7 +163,7 @@ def test_a_reset_answers_the_open_question():
     assert TaskHistory(story.events).questions[EffectId("ask/1")].answer == "reset"
 
 
-@pytest.mark.parametrize("word", ["reset", "modify", "rollback"])
+@pytest.mark.parametrize("word", ["reset", "modify", "rollback", "skip"])
 def test_a_word_to_one_lane_answers_only_that_lanes_question(word):
     story = two_lanes_asking(Question("breaker", "no progress", (Option("reset", ""),)))
     story.add(PersonSpoke(word, "smaller steps", question="2.1/ask/1", lane="2.1"))

@@ -54,7 +54,14 @@ def skip(
     as_json: AsJson = False,
 ) -> None:
     """Leave the current stage unverified, or a subtask out, and go on; every report says so."""
-    _speak(task, "skip", text=subtask, as_json=as_json)
+    from flyball.cli.support.choosing import task_here
+    from flyball.wiring.tasks.inbox import require_at_work, speak
+
+    with exit_on_refusal():
+        site, found = task_here(task)
+        if subtask:
+            require_at_work(site.state(found), subtask)
+        _tell(speak(site, found, "skip", text=subtask), as_json=as_json)
 
 
 def abort(task: Task, as_json: AsJson = False) -> None:

@@ -110,11 +110,14 @@ def _steer(state: State, fact: PersonSpoke) -> None:
 
 
 def lanes_meant(fact: PersonSpoke, lanes: Collection[str], asking: Collection[str]) -> list[str]:
-    """The lanes a word is for: the one it names, else those that wait for an answer, else all; a skip, only the task's own."""
+    """The lanes a word is for: the one it names, else those that wait for an answer, else all; a skip, only the task's own.
+
+    A skip that names a subtask is for no other, also when that one's lane was closed before the word arrived.
+    """
     if fact.lane:
         return [fact.lane]
-    if fact.word == "skip" and fact.text in lanes:
-        return [fact.text]
+    if fact.word == "skip" and fact.text:
+        return [fact.text] if fact.text in lanes else []
     others = [MAIN] if fact.word == "skip" else list(lanes)
     return [name for name in lanes if name in asking] or others
 

@@ -249,8 +249,9 @@ class TaskHistory:
         self.words.append(rec.WordRecord(at, fact.word, plain(fact.text, 1000), fact.question))
         if fact.word == "answer":
             self._answer(at, EffectId(fact.question), fact.text)
-        elif fact.word in {"reset", "modify", "rollback"}:
-            self.breaker.enter(at, CLOSED, f"a person said {fact.word}")
+        elif fact.word in {"reset", "modify", "rollback", "skip"}:
+            if fact.word != "skip":
+                self.breaker.enter(at, CLOSED, f"a person said {fact.word}")
             asking = {effect.lane for effect in self._open.values() if isinstance(effect, Ask)}
             meant = lanes_meant(fact, asking, asking)
             for key in self._withdraw(lambda ask: ask.lane in meant):

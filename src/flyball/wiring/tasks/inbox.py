@@ -12,7 +12,7 @@ from flyball.core.decide import decide
 from flyball.core.model.effects import Question
 from flyball.core.model.events import PersonSpoke, Spoken
 from flyball.core.model.state import Asked, State
-from flyball.core.model.task import EffectId, TaskId
+from flyball.core.model.task import MAIN, EffectId, TaskId
 from flyball.journal.errors import LeaseHeld
 from flyball.ports import Refusal
 from flyball.projections.views.standing import final_stop
@@ -30,6 +30,10 @@ class TaskFinished(Refusal):
 
 class NoSuchQuestion(Refusal):
     """The task has not asked this, or has its answer already."""
+
+
+class NoSuchSubtask(Refusal):
+    """The task does not work on this subtask now."""
 
 
 class SeveralQuestions(Refusal):
@@ -76,6 +80,15 @@ def require_open(state: State) -> None:
         raise TaskFinished(
             f"{task} is finished ({stopped.kind}: {stopped.reason}), so it accepts no command. Continue it with: flyball {way}"
         )
+
+
+def require_at_work(state: State, subtask: str) -> None:
+    """Refuse to skip a subtask that has no lane: nothing else is skipped in its place."""
+    require_open(state)
+    task, at_work = state.task.id, [name for name in state.lanes if name != MAIN]
+    if subtask not in at_work:
+        known = f"It works on: {', '.join(at_work)}." if at_work else "It works on no subtask now."
+        raise NoSuchSubtask(f"{task} does not work on subtask {subtask!r} now. {known} See: flyball status {task}")
 
 
 def question_of(site: Site, state: State, named: str, given: str = "") -> tuple[EffectId, Question]:
