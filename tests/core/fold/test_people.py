@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from flyball.core.loop.questions import hourly_limit
 from flyball.core.model.batch_events import ReviewUnread, SubtaskReturned
 from flyball.core.model.effects import Question
-from flyball.core.model.events import Ended, PersonSpoke, WindowOpened
-from flyball.core.model.outcomes import Answered
+from flyball.core.model.events import Ended, PersonSpoke, TaskStopped, WindowOpened
+from flyball.core.model.outcomes import Answered, Unanswered
+from flyball.core.model.task import EffectId
 from flyball.core.workflows.plan.facts import PlanReviewed
 from flyball.core.workflows.plan.record import record_of
 from flyball.core.workflows.track.facts import TrackPlanned
@@ -69,3 +70,23 @@ def test_a_skip_that_names_a_subtask_skips_no_other_in_its_place(subtask: str, s
     story = Story().start().open_lanes("2.1", "2.2").ask(Question("breaker", "2.2 makes no progress"), "2.2")
     lanes = story.add(PersonSpoke("skip", subtask)).state.lanes.values()
     assert [lane.name for lane in lanes if lane.loop.skipping] == skipped
+
+
+def blocked_lanes() -> Story:
+    """An agent of lane 2.2 has asked something, no agent can be reached in lane 2.1, and nobody was there."""
+    story = Story().start().open_lanes("2.1", "2.2")
+    story.ask(Question("out-of-reach", "no turn has succeeded", again=True), "2.1")
+    story.ask(Question("agent-4-1", "Which file?"), "2.2")
+    story.add(*(Ended(key, Unanswered()) for key in story.state.open))
+    return story.add(TaskStopped("blocked", "no turn has succeeded", question=EffectId("2.1/ask/1")))
+
+
+def test_resuming_puts_again_what_may_be_settled_and_keeps_the_question_of_another_lane() -> None:
+    state = blocked_lanes().add(PersonSpoke("resume")).state
+    assert state.stopped is None
+    assert list(state.questions) == ["2.2/ask/1"]
+
+
+def test_a_question_that_a_lane_puts_again_under_its_name_takes_the_place_of_the_first() -> None:
+    story = blocked_lanes().add(PersonSpoke("resume")).ask(Question("agent-4-1", "Which file?"), "2.2")
+    assert list(story.state.questions) == ["2.2/ask/2"]

@@ -84,7 +84,11 @@ def _on_wait_begun(_state: State, lane: Lane, effect: Wait) -> None:
 
 def _on_question_begun(state: State, lane: Lane, effect: Ask) -> None:
     lane.asks += effect.attempt == 1
-    state.questions = {**state.questions, effect.id: Asked(effect.question, lane.name)}
+    state.questions = {
+        # A lane has one question of a name; an older journal put it again after a resume that withdrew all lanes' questions.
+        **{k: a for k, a in state.questions.items() if (a.lane, a.question.name) != (lane.name, effect.question.name)},
+        effect.id: Asked(effect.question, lane.name),
+    }
 
 
 def _on_prepared(state: State, lane: Lane, _effect: Effect, outcome: oc.Prepared) -> None:

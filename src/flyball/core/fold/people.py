@@ -174,9 +174,8 @@ def _resume(state: State) -> None:
         _measure_again(lane)
     if state.stopped is None or state.stopped.kind != "blocked" or not is_put_again(state):
         return
-    if state.stopped.question:
-        for lane in state.lanes.values():
-            withdraw(state, lane)
+    for name in {asked.lane for asked in state.questions.values() if asked.question.again}:
+        withdraw(state, lane_of(state, name))
     baseline = state.baseline
     if baseline and (
         baseline.broken
