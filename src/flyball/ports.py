@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, Protocol
 
-from flyball.core.model.effects import Effect, Measure, OpenPullRequest, Question, RunAgent
+from flyball.core.model.effects import Ask, Effect, Measure, OpenPullRequest, RunAgent
 from flyball.core.model.events import Event, Fact, Spoken
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate, Outcome, PullRequested, TurnEnded
@@ -189,9 +189,9 @@ class Measurer(Protocol):
 
 
 class People(Protocol):
-    """Whoever can answer: None when nobody is there to ask."""
+    """Whoever can answer: None when nobody is there to ask. Lanes ask side by side, each from a thread of its own."""
 
-    def ask(self, task: Task, question: Question, stop: Stop) -> str | None: ...
+    def ask(self, task: Task, asked: Ask, stop: Stop) -> str | None: ...
 
 
 class PullRequests(Protocol):

@@ -7,8 +7,9 @@ from tests.web.conftest import QUESTION, Serve, asking, place, put, say
 
 from flyball import process
 from flyball.config import file as config_file, trust
-from flyball.core.model.events import TaskStopped
-from flyball.testing.builders import Story, short_tdd_run
+from flyball.core.model.batch_events import LaneClosed
+from flyball.core.model.events import PersonSpoke, TaskStopped
+from flyball.testing.builders import Story, short_tdd_run, two_lanes_asking
 from flyball.web import starting
 from flyball.web.live import regions
 from flyball.wiring.site import Site
@@ -51,6 +52,32 @@ def test_an_answer_is_kept_and_the_second_person_is_told(site: Site, serve: Serv
     assert len(site.journal.pending(task)) == 1
     assert "Resume now" in one.get(here).text, "nobody runs the task"
     assert "Saved: half-up" in regions(two.get(here).text)["told"], "whoever has the form open sees it"
+
+
+@pytest.mark.req("V6")
+def test_the_form_of_one_subtasks_question_answers_that_one(site: Site, serve: Serve) -> None:
+    task = put(site, two_lanes_asking(QUESTION))
+    here, browser = place(site, task), serve()
+    assert f'action="{here}/question/2.2-ask-1"' in browser.get(f"{here}/question/2.2-ask-1").text
+    assert say(browser, f"{here}/question/2.2-ask-1", answer="half-up").status_code == 303
+    assert [(w.text, w.question) for w in site.journal.pending(task)] == [("half-up", "2.2/ask/1")]
+
+
+@pytest.mark.req("V6")
+def test_a_question_that_was_withdrawn_has_no_form_and_its_siblings_still_has(site: Site, serve: Serve) -> None:
+    story = two_lanes_asking(QUESTION).add(LaneClosed("2.1", "given up"))
+    here, browser = place(site, put(site, story)), serve()
+    assert "The task went on without an answer" in browser.get(f"{here}/question/2.1-ask-1").text
+    assert 'id="answer-form"' not in browser.get(f"{here}/question/2.1-ask-1").text
+    assert 'id="answer-form"' in browser.get(f"{here}/question/2.2-ask-1").text
+
+
+@pytest.mark.req("V6")
+def test_a_word_to_one_subtask_leaves_the_form_of_the_other_ones_question(site: Site, serve: Serve) -> None:
+    task = put(site, two_lanes_asking(QUESTION).add(PersonSpoke("reset", question="2.1/ask/1", lane="2.1")))
+    here, browser = place(site, task), serve()
+    assert "with reset by a person" in browser.get(f"{here}/question/2.1-ask-1").text
+    assert 'value="half-even"' in browser.get(f"{here}/question/2.2-ask-1").text
 
 
 @pytest.mark.req("V6")

@@ -18,6 +18,7 @@ from flyball.clock import system_clock
 from flyball.config.home import environment
 from flyball.config.settings import RunFlags, with_limits
 from flyball.core.fold.people import is_put_again
+from flyball.core.model.effects import Ask
 from flyball.core.model.events import Fact, SettingsChanged
 from flyball.core.model.state import State
 from flyball.core.model.task import TaskId
@@ -172,7 +173,8 @@ def _ask_again(site: Site, state: State) -> bool:
     """Put the question that blocks the task to whoever is at the terminal."""
     assert state.stopped is not None
     key = state.stopped.question
-    answer = TerminalPeople().ask(state.task, state.questions[key].question, process.StopFlag())
+    asked = state.questions[key]
+    answer = TerminalPeople().ask(state.task, Ask(key, asked.question, lane=asked.lane), process.StopFlag())
     if answer is None:
         return False
     site.journal.post(state.task.id, "answer", text=answer, question=key, at=system_clock.now())

@@ -212,7 +212,7 @@ class Performer:
         return out.Delivered(effect.commit, self._workspace.branch, notes)
 
     def _ask(self, effect: fx.Ask, stop: Stop) -> out.Outcome:
-        answer = self._people.ask(self._task, effect.question, stop)
+        answer = self._people.ask(self._task, effect, stop)
         if answer is not None:
             return out.Answered(answer)
         if stop.is_set():

@@ -18,6 +18,7 @@ from flyball.core.health.verdict import CURES
 from flyball.core.loop import casting
 from flyball.core.loop.workflow import BOTH_GATES
 from flyball.core.model import effects as fx, events as ev, outcomes as out
+from flyball.core.model.batch_events import LaneOpened
 from flyball.core.model.measurement import Check, Counts, Files, GateResult, GateVerdict, Measurement, Scalar, Trick
 from flyball.core.model.state import Lane, Loop, State, Visit
 from flyball.core.model.task import MAIN, AgentChoice, Commit, EffectId, Gate, Item, Settings, Source, Task, TaskId
@@ -226,9 +227,15 @@ class Story:
         restored = out.Restored(commit, "tree-back", Commit("undone00"))
         return self.perform(fx.Restore(name, commit, "regressing"), restored)
 
-    def ask(self, question: fx.Question) -> Story:
-        """A question, left open."""
-        return self.add(ev.Begun(fx.Ask(EffectId(f"ask/{self.state.main.asks + 1}"), question)))
+    def ask(self, question: fx.Question, lane: str = MAIN) -> Story:
+        """A question of a lane, left open."""
+        asking = self.state.lanes[lane]
+        key = asking.effect_id(f"ask/{asking.asks + 1}")
+        return self.add(ev.Begun(fx.Ask(key, question, lane=lane)))
+
+    def open_lanes(self, *names: str) -> Story:
+        """A lane for each of these subtasks, from the task's own head."""
+        return self.add(*(LaneOpened(name, self.state.main.stage, self.state.main.head, name) for name in names))
 
     def ship(self) -> Story:
         """The branch written and the task done."""
@@ -236,6 +243,11 @@ class Story:
         done = out.Delivered(self.state.main.head, f"flyball/{self.state.task.id}")
         self.perform(fx.Deliver(EffectId("deliver/1"), commit=self.state.main.head), done)
         return self.add(ev.TaskStopped("done", f"gates passed; the work is on branch {done.branch}"))
+
+
+def two_lanes_asking(question: fx.Question) -> Story:
+    """The lanes of the subtasks 2.1 and 2.2 have both asked this, and nobody has answered."""
+    return Story().start().open_lanes("2.1", "2.2").ask(question, "2.1").ask(question, "2.2")
 
 
 def short_tdd_run(task: Task | None = None) -> Story:

@@ -160,6 +160,8 @@ def _answer_given(found: Known, asked: QuestionShown) -> tuple[str, bool]:
         return f"Answered at {put.answered_at:%H:%M} UTC with {put.answer} {by}.", False
     if final_stop(found.state) is not None:
         return "The task has ended. It needs no answer any more.", False
+    if asked.id not in found.state.questions:
+        return "The task went on without an answer. It needs none any more.", False
     word = next((w for w in found.said if w.question == asked.id and w.word == "answer"), None)
     if word is None:
         return "", False

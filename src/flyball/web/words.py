@@ -184,14 +184,15 @@ def _take_in(request: Request, site: Site, task: TaskId, spoken: str, form: dict
 def answer(request: Request, form: dict[str, str]) -> Response:
     """A question was answered; the first answer counts, and whoever comes second is told."""
     site, task = find_task(request)
-    named = request.path_params["question"].replace("-", "/", 1)
+    name = request.path_params["question"]
     chosen, text = form.get("answer", ""), form.get("text", "").strip()
     given = f"modify {text}" if chosen == "modify" else chosen or text
     try:
         with sites_of(request).lock:
-            state = site.state(task)
-            require_open(state)
-            key, asked = question_of(site, state, named)
+            view = site.view(task)
+            require_open(view.state)
+            named = next((key for key in view.history.questions if key.replace("/", "-") == name), name)
+            key, asked = question_of(site, view.state, named)
             if not given and not asked.default:
                 raise Refusal("Choose an answer or write one.")
             taken = parse_answer(asked, given)
@@ -201,4 +202,4 @@ def answer(request: Request, form: dict[str, str]) -> Response:
     here = f"/t/{site.home.name}/{task}"
     if heard.taken == "by the running controller":
         return redirect(f"{here}?said=kept")
-    return redirect(f"{here}/question/{request.path_params['question']}")
+    return redirect(f"{here}/question/{name}")

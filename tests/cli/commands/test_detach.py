@@ -8,17 +8,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.cli.stage import MISSING, TASK, Project, Terminal, until
 
 from flyball.cli.screen.people import InboxPeople, SomebodyThere
 from flyball.cli.screen.plain import PlainScreen
 from flyball.clock import system_clock
-from flyball.core.model.effects import Question
+from flyball.core.model.effects import Ask, Question
+from flyball.core.model.task import EffectId
 from flyball.process import StopFlag
 from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import tdd_task
 
 RUN = ("run", "--from", "docs/discount.md", "--detach")
+ASKED = Ask(EffectId("ask/1"), Question("q", "?"))
 
 
 @pytest.fixture
@@ -135,13 +138,13 @@ def test_a_question_of_a_detached_run_waits_for_flyball_answer(project: Project)
 def test_a_question_asked_elsewhere_ends_with_its_deadline_or_when_it_is_withdrawn():
     stop = StopFlag()
     late = Question("q", "?", deadline_at=system_clock.now())
-    assert InboxPeople().ask(tdd_task(), late, stop) is None
+    assert InboxPeople().ask(tdd_task(), replace(ASKED, question=late), stop) is None
     stop.set()
-    assert InboxPeople().ask(tdd_task(), Question("q", "?"), stop) is None
+    assert InboxPeople().ask(tdd_task(), ASKED, stop) is None
 
 
 def test_whoever_left_the_terminal_is_not_asked_there(capsys: pytest.CaptureFixture[str]):
     stop = StopFlag()
     stop.set()
-    assert SomebodyThere(PlainScreen(TaskHistory()), lambda: True).ask(tdd_task(), Question("q", "?"), stop) is None
+    assert SomebodyThere(PlainScreen(TaskHistory()), lambda: True).ask(tdd_task(), ASKED, stop) is None
     assert capsys.readouterr().err == ""

@@ -1,22 +1,24 @@
 """A person's word: checked, durable, and acted upon at once where nobody else would."""
 
 import json
+import re
 from datetime import UTC, datetime
 
 import pytest
 
 from flyball.core.loop.questions import FOUR_CHOICES, hourly_limit
-from flyball.core.model.effects import Question, RunAgent
+from flyball.core.model.effects import Option, Question, RunAgent
 from flyball.core.model.events import Begun, PersonSpoke, TaskStopped
 from flyball.core.model.task import AgentChoice, EffectId, Limits, Settings, TaskId
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
-from flyball.testing.builders import OPENED_AT, Story, short_tdd_run, tdd_task
+from flyball.testing.builders import OPENED_AT, Story, short_tdd_run, tdd_task, two_lanes_asking
 from flyball.wiring.presence import controller_of
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.surroundings import what_is_known
 
 TASK = TaskId("007-parse-rows")
+PROTECTED = Question("protected-change", "Allow it?", (Option("allow", ""), Option("deny", "")))
 
 
 def blocked() -> Story:
@@ -66,6 +68,28 @@ def test_a_question_is_found_by_id_number_or_name_and_its_answer_understood_from
     assert flyball("answer", "7", named, "res").code == 0
     (word,) = site.journal.pending(TASK)
     assert (word.word, word.text, word.question) == ("answer", "reset", "ask/1")
+
+
+def test_a_name_that_two_lanes_asked_under_is_refused_with_the_commands_to_choose_from(told, site, flyball):
+    told(two_lanes_asking(PROTECTED))
+    unclear = flyball("answer", "7", "protected-change", "allow")
+    assert unclear.code == 2
+    commands = re.findall(r"flyball (answer \S+ \S+ allow)", unclear.err)
+    assert commands == [f"answer {TASK} 2.1/ask/1 allow", f"answer {TASK} 2.2/ask/1 allow"]
+    assert site.journal.pending(TASK) == []
+    assert flyball(*commands[1].split()).code == 0
+    assert [(word.text, word.question) for word in site.journal.pending(TASK)] == [("allow", "2.2/ask/1")]
+
+
+def test_a_name_means_the_question_that_is_still_open_when_another_lanes_is_answered(told, site, flyball):
+    told(two_lanes_asking(PROTECTED))
+    assert flyball("answer", "7", "2.1/protected-change", "deny").code == 0
+    assert flyball("answer", "7", "protected-change", "allow").code == 0
+    answers = [(word.text, word.question) for word in site.journal.pending(TASK)]
+    assert answers == [("deny", "2.1/ask/1"), ("allow", "2.2/ask/1")]
+    again = flyball("answer", "7", "2.2/protected-change", "deny")
+    assert again.code == 2
+    assert "2.2/ask/1 of 007-parse-rows is answered already: 'allow'" in again.err
 
 
 def test_an_unknown_question_and_one_answered_already_exit_2(told, site, flyball):
@@ -192,6 +216,16 @@ def test_a_controller_is_seen_while_it_holds_the_lock_and_not_after(told, site):
     assert seen.pid == this_process(OPENED_AT).pid
     lease.release()
     assert controller_of(site, TASK) is None
+
+
+def test_a_subtask_is_skipped_by_its_id_and_one_that_nobody_works_on_is_refused(told, site, flyball):
+    told(two_lanes_asking(PROTECTED))
+    refused = flyball("skip", "7", "--subtask", "2.4")
+    assert refused.code == 2
+    assert "does not work on subtask '2.4' now. It works on: 2.1, 2.2." in refused.err
+    assert site.journal.pending(TASK) == []
+    assert flyball("skip", "7", "--subtask", "2.2").code == 0
+    assert [(word.word, word.text) for word in site.journal.pending(TASK)] == [("skip", "2.2")]
 
 
 def test_modify_without_words_is_refused(told, site, flyball):

@@ -10,11 +10,13 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.cli.stage import until
 
-from flyball.cli.screen.people import NobodyThere, TerminalPeople
+from flyball.cli.screen.people import POLL_S, NobodyThere, TerminalPeople
 from flyball.cli.screen.plain import PlainScreen
 from flyball.core.loop.questions import FOUR_CHOICES
-from flyball.core.model.effects import Option, Question
+from flyball.core.model.effects import Ask, Option, Question
+from flyball.core.model.task import MAIN, EffectId
 from flyball.process import StopFlag
 from flyball.projections.history.task_history import TaskHistory
 from flyball.testing.builders import tdd_task
@@ -25,16 +27,23 @@ CRITERIA = Question("criteria", "Are these right?", (Option("yes", ""), Option("
 
 
 class Watched(PlainScreen):
-    """Remembers when it was out of the way."""
+    """Remembers when it was out of the way, and for how many at once."""
 
     def __init__(self) -> None:
         super().__init__(TaskHistory())
-        self.suspensions = 0
+        self.suspensions = self.now = self.most = 0
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
         self.suspensions += 1
+        self.now += 1
+        self.most = max(self.most, self.now)
         yield
+        self.now -= 1
+
+
+def of_lane(question: Question, lane: str = MAIN) -> Ask:
+    return Ask(EffectId("ask/1" if lane == MAIN else f"{lane}/ask/1"), question, lane=lane)
 
 
 def asked(
@@ -46,7 +55,7 @@ def asked(
         if close:
             os.close(writer)
         shown = Watched()
-        return TerminalPeople(shown, stdin=reader).ask(tdd_task(), question, stop or StopFlag()), shown
+        return TerminalPeople(shown, stdin=reader).ask(tdd_task(), of_lane(question), stop or StopFlag()), shown
     finally:
         os.close(reader)
         if not close:
@@ -121,7 +130,7 @@ def test_a_question_with_a_deadline_says_what_happens_without_an_answer(capsys):
 
 def test_the_end_of_input_is_nobody():
     assert asked(BREAKER, b"")[0] is None
-    assert NobodyThere().ask(tdd_task(), BREAKER, StopFlag()) is None
+    assert NobodyThere().ask(tdd_task(), of_lane(BREAKER), StopFlag()) is None
 
 
 class Answering(io.StringIO):
@@ -142,7 +151,72 @@ def test_what_was_typed_before_the_question_came_is_no_answer_to_it(monkeypatch)
     try:
         os.write(terminal, b"abort\n")
         monkeypatch.setattr(sys, "stderr", Answering(terminal, b"reset\n"))
-        assert TerminalPeople(stdin=keyboard).ask(tdd_task(), BREAKER, StopFlag()) == "reset"
+        assert TerminalPeople(stdin=keyboard).ask(tdd_task(), of_lane(BREAKER), StopFlag()) == "reset"
     finally:
         os.close(terminal)
         os.close(keyboard)
+
+
+class TwoAsking:
+    """Two lanes that ask at the same terminal, each from a thread of its own; lines are typed one by one."""
+
+    def __init__(self) -> None:
+        self.shown = Watched()
+        self.reader, self.keyboard = os.pipe()
+        self.people = TerminalPeople(self.shown, stdin=self.reader)
+        self.stops = {"2.1": StopFlag(), "2.2": StopFlag()}
+        self.answers: dict[str, str | None] = {}
+        self.threads = {lane: threading.Thread(target=self.ask, args=(lane,)) for lane in self.stops}
+
+    def ask(self, lane: str) -> None:
+        self.answers[lane] = self.people.ask(tdd_task(), of_lane(BREAKER, lane), self.stops[lane])
+
+    def type(self, line: str) -> None:
+        os.write(self.keyboard, f"{line}\n".encode())
+
+
+@pytest.fixture
+def two_asking() -> Iterator[TwoAsking]:
+    two = TwoAsking()
+    yield two
+    for stop in two.stops.values():
+        stop.set()
+    for thread in two.threads.values():
+        thread.join()
+    os.close(two.reader)
+    os.close(two.keyboard)
+
+
+def test_two_lanes_that_ask_at_once_are_asked_one_after_the_other_and_each_has_its_own_answer(two_asking, capsys):
+    said = ""
+
+    def is_shown(text: str) -> bool:
+        nonlocal said
+        said += capsys.readouterr().err
+        return text in said
+
+    two_asking.threads["2.1"].start()
+    until(lambda: is_shown("007-parse-rows asks for 2.1 (2.1/ask/1): GREEN makes no progress"))
+    two_asking.threads["2.2"].start()
+    two_asking.threads["2.2"].join(3 * POLL_S)
+    assert not is_shown("2.2"), "a question is not shown while another one waits for its line"
+    two_asking.type("reset")
+    until(lambda: is_shown("asks for 2.2 (2.2/ask/1)"))
+    assert two_asking.answers == {"2.1": "reset"}
+    two_asking.type("skip")
+    two_asking.threads["2.2"].join(10)
+    assert two_asking.answers == {"2.1": "reset", "2.2": "skip"}
+    assert (two_asking.shown.suspensions, two_asking.shown.most) == (2, 1)
+
+
+def test_a_question_that_is_withdrawn_before_its_turn_is_never_shown(two_asking, capsys):
+    two_asking.threads["2.1"].start()
+    until(lambda: two_asking.shown.now == 1)
+    two_asking.threads["2.2"].start()
+    two_asking.stops["2.2"].set()
+    two_asking.threads["2.2"].join(10)
+    assert two_asking.answers == {"2.2": None}
+    two_asking.type("modify use a set")
+    two_asking.threads["2.1"].join(10)
+    assert two_asking.answers["2.1"] == "modify use a set"
+    assert "2.2" not in capsys.readouterr().err

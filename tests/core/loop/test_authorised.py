@@ -4,7 +4,7 @@ import pytest
 
 from flyball.core.loop.authorised import authorised_changes
 from flyball.core.model.events import ItemsSet, PersonSpoke, QuestionClosed
-from flyball.core.model.task import EffectId, Item
+from flyball.core.model.task import MAIN, EffectId, Item
 from flyball.measures.tampering.protected import exempt
 from flyball.testing.builders import Story, tdd_task
 
@@ -15,8 +15,8 @@ def story(request: str = "Teach calc to multiply", items: tuple[Item, ...] = ())
     return Story(tdd_task(request=request, items=items)).start()
 
 
-def opens(told: Story, path: str = "conftest.py") -> bool:
-    return exempt(path, authorised_changes(told.state))
+def opens(told: Story, path: str = "conftest.py", lane: str = MAIN) -> bool:
+    return exempt(path, authorised_changes(told.state, told.state.lanes[lane]))
 
 
 @pytest.mark.req("C42")
@@ -65,3 +65,17 @@ def test_the_request_opens_what_it_asks_to_change_and_not_what_it_merely_names(r
 def test_a_persons_guidance_opens_the_path_it_asks_to_change() -> None:
     told = story().add(ItemsSet(PLANNED[:0], "request"), PersonSpoke("modify", "update conftest.py, it is outdated"))
     assert opens(told)
+
+
+@pytest.mark.req("C42")
+def test_guidance_to_one_lane_opens_a_path_there_and_where_its_work_is_integrated_and_in_no_other_lane() -> None:
+    told = story().add(ItemsSet((), "request")).open_lanes("2.1", "2.2")
+    told.add(PersonSpoke("modify", "update conftest.py, it is outdated", lane="2.2"))
+    assert {lane: opens(told, lane=lane) for lane in told.state.lanes} == {"main": True, "2.1": False, "2.2": True}
+
+
+@pytest.mark.req("C42")
+def test_guidance_to_the_task_opens_a_path_in_every_lane() -> None:
+    told = story().add(ItemsSet((), "request")).open_lanes("2.1")
+    told.add(PersonSpoke("modify", "update conftest.py, it is outdated"))
+    assert opens(told, lane="2.1")

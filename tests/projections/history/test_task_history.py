@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
 from flyball.core.health.breaker import Breaker
-from flyball.core.model.batch_events import LaneOpened
+from flyball.core.loop.questions import hourly_limit
+from flyball.core.model.batch_events import LaneClosed, LaneOpened
 from flyball.core.model.effects import Measure, Option, PutBack, Question, RunAgent, Save
 from flyball.core.model.events import (
     Begun,
@@ -17,17 +18,19 @@ from flyball.core.model.events import (
     Held,
     Judged,
     LearningRecorded,
+    Moved,
     PersonSpoke,
     QuestionClosed,
     SessionStarted,
     TurnSetAside,
+    WindowOpened,
 )
 from flyball.core.model.measurement import Trick
 from flyball.core.model.outcomes import Answered, Measured, Mended, Saved, TurnEnded
 from flyball.core.model.task import Commit, EffectId
 from flyball.projections.history.recording import shows
 from flyball.projections.history.task_history import TaskHistory
-from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
+from flyball.testing.builders import OPENED_AT, Story, measurement, short_tdd_run, two_lanes_asking, verdict
 
 QUESTION = Question("breaker", "GREEN makes no progress", (Option("reset", "again"),))
 
@@ -176,6 +179,37 @@ def test_questions_have_their_answers_and_who_gave_them():
 def test_a_reset_answers_the_open_question():
     story = Story().start().iterate().ask(QUESTION).add(PersonSpoke("reset"))
     assert TaskHistory(story.events).questions[EffectId("ask/1")].answer == "reset"
+
+
+@pytest.mark.parametrize("word", ["reset", "modify", "rollback", "skip"])
+def test_a_word_to_one_lane_answers_only_that_lanes_question(word):
+    story = two_lanes_asking(Question("breaker", "no progress", (Option("reset", ""),)))
+    story.add(PersonSpoke(word, "smaller steps", question="2.1/ask/1", lane="2.1"))
+    assert answers(story) == {"2.1/ask/1": word, "2.2/ask/1": None}
+    story.add(Ended(EffectId("2.2/ask/1"), Answered("skip")))
+    assert answers(story) == {"2.1/ask/1": word, "2.2/ask/1": "skip"}
+
+
+def test_a_word_to_all_answers_every_question_that_is_still_open():
+    story = two_lanes_asking(Question("breaker", "no progress", (Option("reset", ""),)))
+    assert answers(story.add(PersonSpoke("reset"))) == {"2.1/ask/1": "reset", "2.2/ask/1": "reset"}
+
+
+@pytest.mark.parametrize(
+    ("withdrawing", "left"),
+    [
+        (LaneClosed("2.1", "given up"), {"2.2/ask/1"}),
+        (Moved("REVIEW", "RED", "skipped", forced=True, lane="2.1"), {"2.2/ask/1"}),
+        (WindowOpened(), set()),
+    ],
+)
+def test_a_question_that_was_withdrawn_is_not_answered_by_a_later_word(withdrawing, left):
+    story = two_lanes_asking(hourly_limit("100 of 100 calls", OPENED_AT)).add(withdrawing, PersonSpoke("reset"))
+    assert {key for key, answer in answers(story).items() if answer == "reset"} == left
+
+
+def answers(story: Story) -> dict[str, str | None]:
+    return {key: put.answer for key, put in TaskHistory(story.events).questions.items()}
 
 
 def test_turns_set_aside_say_why():

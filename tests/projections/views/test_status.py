@@ -15,7 +15,7 @@ from flyball.projections.views.report import report
 from flyball.projections.views.report_markdown import markdown
 from flyball.projections.views.standing import next_command, running_state, task_status
 from flyball.projections.views.status import Status, status
-from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task
+from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, two_lanes_asking
 
 PROMISED = {
     "task", "workflow", "stage", "decision", "reason", "health", "iterations", "turns", "branch", "head", "checkpoints",
@@ -147,6 +147,12 @@ def test_the_next_command_fits_how_it_stopped():
     asked = Story().start().ask(Question("criteria", "right?", (Option("yes", ""),)))
     stopped = asked.add(TaskStopped("blocked", "right?", (), EffectId("ask/1")))
     assert next_command(stopped.state) == f"flyball answer {task} ask/1 yes"
+
+
+def test_where_two_lanes_ask_the_next_command_answers_one_of_them():
+    blocked = TaskStopped("blocked", "stuck", (), EffectId("2.2/ask/1"))
+    story = two_lanes_asking(Question("breaker", "stuck", FOUR)).add(blocked)
+    assert next_command(story.state) == f"flyball answer {story.state.task.id} 2.2/ask/1 reset"
 
 
 @pytest.mark.parametrize(

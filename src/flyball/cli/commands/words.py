@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def answer(
     task: Task,
-    question: Annotated[str, typer.Argument(help="Question: its id (ask/3), number or name.")],
+    question: Annotated[
+        str, typer.Argument(help="Question: its id (ask/3), number or name; of one subtask: 2.2/NAME.")
+    ],
     text: Annotated[list[str] | None, typer.Argument(help="The answer. Default: the question's own default.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -30,8 +32,9 @@ def answer(
         site, found = task_here(task)
         state = site.state(found)
         require_open(state)
-        key, asked = question_of(site, state, question)
-        given = parse_answer(asked, " ".join(text or ()))
+        typed = " ".join(text or ())
+        key, asked = question_of(site, state, question, typed)
+        given = parse_answer(asked, typed)
         _tell(speak(site, found, "answer", text=given, question=key), as_json=as_json)
 
 
@@ -51,7 +54,14 @@ def skip(
     as_json: AsJson = False,
 ) -> None:
     """Leave the current stage unverified, or a subtask out, and go on; every report says so."""
-    _speak(task, "skip", text=subtask, as_json=as_json)
+    from flyball.cli.support.choosing import task_here
+    from flyball.wiring.tasks.inbox import require_at_work, speak
+
+    with exit_on_refusal():
+        site, found = task_here(task)
+        if subtask:
+            require_at_work(site.state(found), subtask)
+        _tell(speak(site, found, "skip", text=subtask), as_json=as_json)
 
 
 def abort(task: Task, as_json: AsJson = False) -> None:

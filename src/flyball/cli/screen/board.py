@@ -24,6 +24,7 @@ from flyball.cli.screen.seat import attach
 from flyball.cli.support.output import put
 from flyball.clock import system_clock
 from flyball.config.home import environment
+from flyball.core.model.effects import Ask
 from flyball.core.model.task import EffectId
 from flyball.core.text.scrubbing import decode, scrub
 from flyball.ports import Refusal
@@ -200,9 +201,10 @@ class Board:
                     attach(site, task)
                     self._wait()
             case "a" if row.question is not None:
-                question = site.state(task).questions[EffectId(row.question.id)].question
+                state, key = site.state(task), EffectId(row.question.id)
+                asked = Ask(key, state.questions[key].question, lane=state.questions[key].lane)
                 with self._away():
-                    given = TerminalPeople().ask(site.state(task).task, question, process.StopFlag())
+                    given = TerminalPeople().ask(state.task, asked, process.StopFlag())
                 if given is not None:
                     heard = speak(site, task, "answer", text=given, question=row.question.id)
                     self._looked = replace(

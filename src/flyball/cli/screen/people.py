@@ -13,8 +13,8 @@ from contextlib import nullcontext
 from flyball.cli.screen.plain import Screen
 from flyball.cli.support.output import tell
 from flyball.clock import system_clock
-from flyball.core.model.effects import Question
-from flyball.core.model.task import Task
+from flyball.core.model.effects import Ask, Question
+from flyball.core.model.task import MAIN, Task
 from flyball.ports import Clock, Stop
 from flyball.projections.wording import plain, stamp
 from flyball.wiring.tasks.inbox import NotAnAnswer, parse_answer
@@ -26,32 +26,45 @@ _LONGEST = 64 * 1024
 class NobodyThere:
     """Nobody can be asked: the default is taken, or the task is blocked."""
 
-    def ask(self, task: Task, question: Question, stop: Stop) -> str | None:  # noqa: ARG002 - the port's words
+    def ask(self, task: Task, asked: Ask, stop: Stop) -> str | None:  # noqa: ARG002 - the port's words
         return None
 
 
 class TerminalPeople:
-    """Asks at the terminal, with the live view out of the way, until answered, withdrawn or too late."""
+    """Asks at the terminal, with the live view out of the way, until answered, withdrawn or too late.
+
+    Lanes ask side by side, but a terminal has one line to type into: a question is shown when the one before it is over.
+    """
 
     def __init__(self, screen: Screen | None = None, *, stdin: int | None = None, clock: Clock = system_clock) -> None:
         self._screen = screen
         self._stdin = stdin
         self._clock = clock
         self._typed = b""
+        self._turn = threading.Lock()
 
-    def ask(self, task: Task, question: Question, stop: Stop) -> str | None:
+    def ask(self, task: Task, asked: Ask, stop: Stop) -> str | None:
         """The answer; None when nobody gave one, and then its default is taken."""
+        while not self._turn.acquire(timeout=POLL_S):
+            if self._is_over(asked.question, stop):
+                return None
+        try:
+            return None if self._is_over(asked.question, stop) else self._ask_now(task, asked, stop)
+        finally:
+            self._turn.release()
+
+    def _ask_now(self, task: Task, asked: Ask, stop: Stop) -> str | None:
         with self._screen.suspend() if self._screen else nullcontext():
             self._forget_typed()
-            tell(question_text(task, question))
+            tell(question_text(task, asked))
             while True:
                 tell("> ")
-                typed = self._line(question, stop)
+                typed = self._line(asked.question, stop)
                 if typed is None:
                     tell("\n")
                     return None
                 try:
-                    return parse_answer(question, typed)
+                    return parse_answer(asked.question, typed)
                 except NotAnAnswer as error:
                     tell(f"{error}\n")
 
@@ -69,7 +82,7 @@ class TerminalPeople:
         """A line, waited for in short steps; None at the end of input, at the deadline, or when told to stop."""
         source = self._source
         while b"\n" not in self._typed:
-            if stop.is_set() or _too_late(question, self._clock):
+            if self._is_over(question, stop):
                 return None
             readable, _, _ = select.select([source], [], [], POLL_S)
             piece = os.read(source, 4096) if readable else b""
@@ -79,12 +92,15 @@ class TerminalPeople:
         line, _, self._typed = self._typed.partition(b"\n")
         return line.decode("utf-8", "backslashreplace")
 
+    def _is_over(self, question: Question, stop: Stop) -> bool:
+        return stop.is_set() or _too_late(question, self._clock)
+
 
 class InboxPeople:
     """Somebody who answers from elsewhere, with `flyball answer`: the question waits for that, or for its deadline."""
 
-    def ask(self, task: Task, question: Question, stop: Stop) -> str | None:  # noqa: ARG002 - the port's words
-        while not stop.is_set() and not _too_late(question, system_clock):
+    def ask(self, task: Task, asked: Ask, stop: Stop) -> str | None:  # noqa: ARG002 - the port's words
+        while not stop.is_set() and not _too_late(asked.question, system_clock):
             threading.Event().wait(POLL_S)
         return None
 
@@ -97,17 +113,19 @@ class SomebodyThere:
         self._terminal = TerminalPeople(screen)
         self._inbox = InboxPeople()
 
-    def ask(self, task: Task, question: Question, stop: Stop) -> str | None:
-        return (self._inbox if self._has_left() else self._terminal).ask(task, question, stop)
+    def ask(self, task: Task, asked: Ask, stop: Stop) -> str | None:
+        return (self._inbox if self._has_left() else self._terminal).ask(task, asked, stop)
 
 
 def _too_late(question: Question, clock: Clock) -> bool:
     return question.deadline_at is not None and clock.now() >= question.deadline_at
 
 
-def question_text(task: Task, question: Question) -> str:
-    """The question as a person reads it."""
-    lines = ["", f"{task.id} asks: {plain(question.text, 2000)}"]
+def question_text(task: Task, asked: Ask) -> str:
+    """The question as a person reads it; one of several lanes names its subtask and its id."""
+    question = asked.question
+    whose = "" if asked.lane == MAIN else f" for {plain(asked.lane)} ({plain(asked.id)})"
+    lines = ["", f"{task.id} asks{whose}: {plain(question.text, 2000)}"]
     lines += [f"    {plain(text, 500)}" for text in question.detail.splitlines()[:40]]
     width = max((len(option.key) for option in question.options), default=0)
     lines += [f"  {plain(o.key):<{width}}  {plain(o.meaning)}".rstrip() for o in question.options]

@@ -162,7 +162,7 @@ def on_skipped(state: State, fact: Moved) -> None:
 
 
 def begin_anew(state: State) -> None:
-    """A person's word clears what was counted against the batches."""
+    """A person's word to the task clears what was counted against the batches."""
     _keep(state, unread=0, recoveries={}, history=begin_loop(state.batches.history), spent=False, parked=())
 
 

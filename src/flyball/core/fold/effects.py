@@ -33,6 +33,8 @@ def on_begun(state: State, fact: Begun, workflow: Workflow) -> None:
 def on_ended(state: State, fact: Ended, workflow: Workflow) -> None:
     key, outcome = fact.id, fact.outcome
     effect = state.open.pop(key, None)
+    if effect is None and isinstance(outcome, oc.Answered | oc.Unanswered):
+        return  # older journals hold answers to questions that a new hour had withdrawn
     if effect is None or effect.attempt != fact.attempt:
         raise JournalOutOfOrder(f"{key} attempt {fact.attempt} ended but was not under way")
     lane = lane_of(state, effect.lane)
@@ -82,7 +84,11 @@ def _on_wait_begun(_state: State, lane: Lane, effect: Wait) -> None:
 
 def _on_question_begun(state: State, lane: Lane, effect: Ask) -> None:
     lane.asks += effect.attempt == 1
-    state.questions = {**state.questions, effect.id: Asked(effect.question, lane.name)}
+    state.questions = {
+        # A lane has one question of a name; an older journal put it again after a resume that withdrew all lanes' questions.
+        **{k: a for k, a in state.questions.items() if (a.lane, a.question.name) != (lane.name, effect.question.name)},
+        effect.id: Asked(effect.question, lane.name),
+    }
 
 
 def _on_prepared(state: State, lane: Lane, _effect: Effect, outcome: oc.Prepared) -> None:

@@ -13,10 +13,12 @@ from msgspec.structs import replace
 
 from flyball.core.fold import batches, effects, lanes, people
 from flyball.core.fold.lanes import JournalOutOfOrder
+from flyball.core.loop.answers import HOURLY_LIMIT
 from flyball.core.loop.casting import account
 from flyball.core.loop.workflow import Workflow
 from flyball.core.memory.standing import remember
 from flyball.core.model import batch_events as be, events as ev
+from flyball.core.model.effects import Ask
 from flyball.core.model.events import Event
 from flyball.core.model.state import Lane, State, Visit, Window
 from flyball.core.model.task import MAIN
@@ -118,8 +120,12 @@ def _on_limit_hit(state: State, fact: ev.LimitHit) -> None:
 
 
 def _on_window_opened(state: State, _fact: ev.WindowOpened) -> None:
+    """Nobody waits for an answer about the hour that is over, in whichever lane it was asked."""
     state.window = Window(state.now)
-    state.questions = {k: q for k, q in state.questions.items() if q.question.name != "hourly-limit"}
+    state.questions = {k: q for k, q in state.questions.items() if q.question.name != HOURLY_LIMIT}
+    for key, effect in tuple(state.open.items()):
+        if isinstance(effect, Ask) and effect.question.name == HOURLY_LIMIT:
+            del state.open[key]
     for lane in state.lanes.values():
         lane.held = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Literal
 
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from flyball.core.health.observation import begin_loop
 from flyball.core.model.events import Consented, ItemsSet, PersonSpoke, QuestionClosed, SettingsChanged
 from flyball.core.model.outcomes import Measured, Undelivered
 from flyball.core.model.state import Lane, State
-from flyball.core.model.task import EffectId
+from flyball.core.model.task import MAIN, EffectId
 
 RECENT_GUIDANCE = 8
 
@@ -87,27 +87,39 @@ def _on_person_spoke(state: State, fact: PersonSpoke) -> None:
             _unblock(state)
         case "skip" | "accept" | "reset" | "modify" | "rollback":
             if fact.word not in {"skip", "accept"} and fact.text:
-                state.guidance = (*state.guidance, fact.text)[-RECENT_GUIDANCE:]
+                _keep_guidance(state, fact)
             _steer(state, fact)
 
 
+def _keep_guidance(state: State, fact: PersonSpoke) -> None:
+    """What is said to a subtask is kept under the name of its lane, which may be closed and opened again."""
+    if fact.is_for_task:
+        state.guidance = (*state.guidance, fact.text)[-RECENT_GUIDANCE:]
+        return
+    said = (*state.lane_guidance.get(fact.lane, ()), fact.text)
+    state.lane_guidance = {**state.lane_guidance, fact.lane: said[-RECENT_GUIDANCE:]}
+
+
 def _steer(state: State, fact: PersonSpoke) -> None:
-    if fact.word in {"reset", "modify"}:
+    if fact.word in {"reset", "modify"} and fact.is_for_task:
         batches.begin_anew(state)
-    for lane in _lanes_meant(state, fact):
-        _STEERING[fact.word](state, lane)
+    asking = {asked.lane for asked in state.questions.values() if asked.answer is None}
+    for name in lanes_meant(fact, state.lanes, asking):
+        _STEERING[fact.word](state, lane_of(state, name))
     _unblock(state)
 
 
-def _lanes_meant(state: State, fact: PersonSpoke) -> list[Lane]:
-    """The lanes a word is for: the one it names, else those that wait for an answer, else all; a skip, only the task's own."""
+def lanes_meant(fact: PersonSpoke, lanes: Collection[str], asking: Collection[str]) -> list[str]:
+    """The lanes a word is for: the one it names, else those that wait for an answer, else all; a skip, only the task's own.
+
+    A skip that names a subtask is for no other, also when that one's lane was closed before the word arrived.
+    """
     if fact.lane:
-        return [lane_of(state, fact.lane)]
-    if fact.word == "skip" and fact.text in state.lanes:
-        return [state.lanes[fact.text]]
-    asking = {asked.lane for asked in state.questions.values() if asked.answer is None}
-    others = [state.main] if fact.word == "skip" else list(state.lanes.values())
-    return [lane for lane in state.lanes.values() if lane.name in asking] or others
+        return [fact.lane]
+    if fact.word == "skip" and fact.text:
+        return [fact.text] if fact.text in lanes else []
+    others = [MAIN] if fact.word == "skip" else list(lanes)
+    return [name for name in lanes if name in asking] or others
 
 
 def _reopen(state: State, feedback: str) -> None:
@@ -162,9 +174,8 @@ def _resume(state: State) -> None:
         _measure_again(lane)
     if state.stopped is None or state.stopped.kind != "blocked" or not is_put_again(state):
         return
-    if state.stopped.question:
-        for lane in state.lanes.values():
-            withdraw(state, lane)
+    for name in {asked.lane for asked in state.questions.values() if asked.question.again}:
+        withdraw(state, lane_of(state, name))
     baseline = state.baseline
     if baseline and (
         baseline.broken

@@ -11,6 +11,7 @@ from flyball.core.model.state import Asked, Lane, State
 from flyball.core.model.task import Commit, EffectId
 
 AGENT_QUESTION = "agent-"
+HOURLY_LIMIT = "hourly-limit"
 
 Follow = Callable[[Lane, EffectId, str], tuple[Fact, ...]]
 """The facts an answer gives rise to, from the lane it was asked in, the question's id and the answer."""
@@ -72,7 +73,7 @@ def _consent(lane: Lane, _key: EffectId, answer: str) -> tuple[Fact, ...]:
 
 
 _TABLE: dict[str, Follow] = {
-    "hourly-limit": lambda _lane, _key, _answer: (WindowOpened(forced=True),),
+    HOURLY_LIMIT: lambda _lane, _key, _answer: (WindowOpened(forced=True),),
     "no-exit-signal": _accept_stage,
     "protected-change": _consent,
 }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from flyball.core.model.state import State
+from flyball.core.loop.guidance import guidance_for
+from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Item, open_items
 
 _BETWEEN = re.compile(
@@ -13,8 +14,9 @@ _BETWEEN = re.compile(
 """Where one thing that is asked for ends: in "fix add so that tests/test_add.py passes" nobody asks to change the test."""
 
 
-def authorised_changes(state: State) -> tuple[Item, ...]:
-    """The criteria, if they are a person's or were confirmed by one, the request, and what a person said since."""
+def authorised_changes(state: State, lane: Lane) -> tuple[Item, ...]:
+    """The criteria, if they are a person's or were confirmed by one, the request, and what a person said since to this lane or to all."""
     own = open_items(state.items) if state.items_own else ()
-    clauses = (clause for text in (state.task.request, *state.guidance) for clause in _BETWEEN.split(text))
+    said = (text for texts in guidance_for(state, lane).values() for text in texts)
+    clauses = (clause for text in (state.task.request, *said) for clause in _BETWEEN.split(text))
     return (*own, *(Item("request", clause.strip()) for clause in clauses if clause and clause.strip()))

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from flyball.core.health.breaker import cool_down
 from flyball.core.loop import casting, questions
-from flyball.core.loop.answers import first_word
+from flyball.core.loop.answers import HOURLY_LIMIT, first_word
 from flyball.core.loop.step import NOTHING, Step, halt, perform, record
 from flyball.core.model.effects import RunAgent, Wait
 from flyball.core.model.events import BreakerChanged, Held, TaskStopped, WindowOpened
@@ -83,10 +83,12 @@ def _hourly(state: State, lane: Lane) -> Step | None:
     held = Held("hourly", f"{window.calls} of {limit} calls this hour", ends_at)
     if not state.task.settings.attended:
         return _wait(lane, held)
-    asked = questions.find(state, lane, "hourly-limit")
+    # The limit is the task's: one lane asks, and all of them follow the answer.
+    asked = questions.find_in_task(state, HOURLY_LIMIT)
     if asked is not None and first_word(asked[1].answer) == "wait":
         return _wait(lane, held)
-    return questions.put(state, lane, questions.hourly_limit(held.reason, ends_at))
+    asking = state.lanes[asked[1].lane] if asked is not None else lane
+    return questions.put(state, asking, questions.hourly_limit(held.reason, ends_at))
 
 
 def _running(state: State) -> int:

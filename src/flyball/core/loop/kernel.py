@@ -202,7 +202,7 @@ def measure(state: State, lane: Lane, stage: Stage, name: EffectId, candidate: C
         rejected=lane.rejected,
         checks=stage.checks,
         consented=lane.consented,
-        asked=authorised_changes(state),
+        asked=authorised_changes(state, lane),
         failed_exits=state.baseline.failed_exits if state.baseline else {},
         midway=state.midway,
     )

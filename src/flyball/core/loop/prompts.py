@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from flyball.core.loop.guidance import guidance_lines
 from flyball.core.memory.recalling import line
 from flyball.core.memory.settling import settle
 from flyball.core.model.events import Judged
@@ -68,7 +69,7 @@ def compose(
         measured,
         listed("Open findings", tuple(f"{f.severity}: {f.message} {f.file}".rstrip() for f in lane.loop.findings)),
         _lesson(lane),
-        listed("Guidance from a person", state.guidance),
+        listed("Guidance from a person", guidance_lines(state, lane)),
         _learnings(state, lane),
         _REPORT,
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from flyball.core.loop.answers import Follow, take
+from flyball.core.loop.answers import HOURLY_LIMIT, Follow, take
 from flyball.core.loop.step import NOTHING, Step, halt, perform
 from flyball.core.model.effects import Ask, Option, Question
 from flyball.core.model.events import Judged, LimitHit, TaskStopped
@@ -52,6 +52,11 @@ def find(state: State, lane: Lane, name: str) -> tuple[EffectId, Asked] | None:
     """The lane's question of that name that is not closed yet."""
     asked = ((k, a) for k, a in state.questions.items() if a.question.name == name and a.lane == lane.name)
     return next(asked, None)
+
+
+def find_in_task(state: State, name: str) -> tuple[EffectId, Asked] | None:
+    """The question of that name that is not closed yet, whichever lane has asked it."""
+    return next(((k, a) for k, a in state.questions.items() if a.question.name == name), None)
 
 
 def put(state: State, lane: Lane, question: Question, follow: Follow | None = None) -> Step:
@@ -126,7 +131,7 @@ def hourly_limit(reason: str, ends_at: datetime) -> Question:
         Option("abort", "end the task"),
     )
     text = f"The hourly limit is reached ({reason}). Wait, continue or abort?"
-    return Question("hourly-limit", text, options, default="wait", deadline_at=ends_at)
+    return Question(HOURLY_LIMIT, text, options, default="wait", deadline_at=ends_at)
 
 
 def breaker_open(state: State, lane: Lane) -> Question:

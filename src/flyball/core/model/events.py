@@ -247,6 +247,11 @@ class PersonSpoke(Fact, frozen=True, omit_defaults=True, tag="person.spoke"):
     inbox: int = 0
     lane: str = ""
 
+    @property
+    def is_for_task(self) -> bool:
+        """Whether it is for the task as a whole, not for a subtask's lane."""
+        return self.lane in {"", MAIN}
+
 
 class QuestionClosed(Fact, frozen=True, omit_defaults=True, tag="question.closed"):
     """An answer was acted upon."""

@@ -234,6 +234,7 @@ class State(msgspec.Struct):
     baseline: Measurement | None = None
     checkpoints: tuple[Checkpoint, ...] = ()
     guidance: tuple[str, ...] = ()
+    lane_guidance: dict[str, tuple[str, ...]] = {}
     learnings: Learnings = msgspec.field(default_factory=lambda: Learnings(most=RECENT_LEARNINGS))
     learned: int = 0
     false_claims: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from flyball.core.loop.batches.choosing import SCAFFOLD, waits_for
+from flyball.core.loop.guidance import guidance_lines
 from flyball.core.model.naming import slug
 from flyball.core.model.state import State
 from flyball.core.model.task import Item
@@ -38,7 +39,7 @@ def context(state: State, history: TaskHistory) -> str:
         *_section("Relevant Files", [code(f) for f in dict.fromkeys(f for i in ready for f in i.files)][:MOST_FILES]),
         *_section("Anti-Patterns", [escape(x.title, 140) for x in _recent(history, "anti-pattern")]),
         *_section("Key Decisions", [_decision_line(x) for x in _recent(history, "decision")]),
-        *_section("Guidance", [escape(g, 200) for g in state.guidance[-MOST_SHOWN:]]),
+        *_section("Guidance", [escape(g, 200) for g in guidance_lines(state, state.main)[-MOST_SHOWN:]]),
     ]
     return _cut(lines, LONGEST_CONTEXT)
 

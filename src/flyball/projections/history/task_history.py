@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
+from flyball.core.fold.people import lanes_meant
 from flyball.core.health.breaker import CLOSED
+from flyball.core.loop.answers import HOURLY_LIMIT
 from flyball.core.loop.workflow import BOTH_GATES
 from flyball.core.model import events as ev, outcomes as out
-from flyball.core.model.batch_events import BatchSettled, SubtaskIntegrated
+from flyball.core.model.batch_events import BatchSettled, LaneClosed, SubtaskIntegrated
 from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import MAIN, EffectId
@@ -218,6 +220,7 @@ class TaskHistory:
             self.errors.enter(at, self.stage, 0, fact.detail or "the agent crashed")
 
     def _on_moved(self, at: datetime, fact: ev.Moved) -> None:
+        self._withdraw(lambda ask: ask.lane == fact.lane)
         if fact.lane != MAIN:
             return  # the stages of a task are those of its own lane
         self.moves.append(rec.Move(at, fact.previous, fact.stage, plain(fact.reason), fact.forced, fact.rejected))
@@ -258,18 +261,27 @@ class TaskHistory:
         self.words.append(rec.WordRecord(at, fact.word, plain(fact.text, 1000), fact.question))
         if fact.word == "answer":
             self._answer(at, EffectId(fact.question), fact.text)
-        elif fact.word in {"reset", "modify", "rollback"}:
-            self.breaker.enter(at, CLOSED, f"a person said {fact.word}")
-            for key in [k for k, effect in self._open.items() if isinstance(effect, Ask)]:
-                self._open.pop(key)
+        elif fact.word in {"reset", "modify", "rollback", "skip"}:
+            if fact.word != "skip":
+                self.breaker.enter(at, CLOSED, f"a person said {fact.word}")
+            asking = {effect.lane for effect in self._open.values() if isinstance(effect, Ask)}
+            meant = lanes_meant(fact, asking, asking)
+            for key in self._withdraw(lambda ask: ask.lane in meant):
                 self._answer(at, key, fact.word)
+
+    def _withdraw(self, is_meant: Callable[[Ask], bool]) -> list[EffectId]:
+        """Questions that nobody waits for any more."""
+        gone = [key for key, effect in self._open.items() if isinstance(effect, Ask) and is_meant(effect)]
+        for key in gone:
+            del self._open[key]
+        return gone
 
     def _note(self, notes: Iterable[str]) -> None:
         for note in notes:
             if len(self.notes) < MOST_NOTES:
                 self.notes.setdefault(plain(note, 500), None)
 
-    _facts: ClassVar[dict[type, Callable[[TaskHistory, datetime, Any], None]]] = {
+    _facts: ClassVar[dict[type, Callable[[TaskHistory, datetime, Any], object]]] = {
         ev.TaskOpened: _on_opened,
         ev.SessionStarted: _on_session_started,
         ev.Begun: _on_begun,
@@ -283,6 +295,8 @@ class TaskHistory:
         ev.ItemsSet: _on_items_set,
         SubtaskIntegrated: _on_integrated,
         BatchSettled: _on_batch_settled,
+        LaneClosed: lambda self, _at, f: self._withdraw(lambda ask: ask.lane == f.lane),
+        ev.WindowOpened: lambda self, _at, _f: self._withdraw(lambda ask: ask.question.name == HOURLY_LIMIT),
         ev.Consented: _on_consented,
         ev.PersonSpoke: _on_spoke,
         ev.QuestionClosed: lambda self, at, f: self._answer(at, f.id, f.answer),

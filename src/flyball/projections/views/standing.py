@@ -185,8 +185,9 @@ def next_command(state: State, said: Sequence[PersonSpoke] = (), *, merged: bool
     if asked is None or (stopped.kind == "blocked" and said):
         return f"flyball resume {task}"
     keys = [option.key for option in asked.question.options]
-    if set(keys) >= {"reset", "skip", "abort", "modify"}:
-        return f"flyball reset {task}"
+    waiting = sum(each.answer is None for each in state.questions.values())
+    if set(keys) >= {"reset", "skip", "abort", "modify"} and waiting <= 1:
+        return f"flyball reset {task}"  # with several questions it would be for every lane that asks
     return f"flyball answer {task} {stopped.question} {shlex.quote(keys[0] if keys else 'TEXT')}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Literal
 
 import msgspec
@@ -10,8 +11,8 @@ from flyball.clock import system_clock
 from flyball.core.decide import decide
 from flyball.core.model.effects import Question
 from flyball.core.model.events import PersonSpoke, Spoken
-from flyball.core.model.state import State
-from flyball.core.model.task import EffectId, TaskId
+from flyball.core.model.state import Asked, State
+from flyball.core.model.task import MAIN, EffectId, TaskId
 from flyball.engine.words import take_word
 from flyball.journal.errors import LeaseHeld
 from flyball.ports import Refusal
@@ -30,6 +31,14 @@ class TaskFinished(Refusal):
 
 class NoSuchQuestion(Refusal):
     """The task has not asked this, or has its answer already."""
+
+
+class NoSuchSubtask(Refusal):
+    """The task does not work on this subtask now."""
+
+
+class SeveralQuestions(Refusal):
+    """The name fits the open questions of several lanes."""
 
 
 class NotAnAnswer(Refusal):
@@ -79,22 +88,43 @@ def require_open(state: State) -> None:
         )
 
 
-def question_of(site: Site, state: State, named: str) -> tuple[EffectId, Question]:
-    """The open question a person means by its id, its number or its name."""
-    task = state.task.id
-    asked = state.questions
-    key = next((k for k in asked if named in (k, k.removeprefix("ask/"), asked[k].question.name)), None)
-    if key is None:
-        waiting = ", ".join(k for k, a in asked.items() if a.answer is None)
-        known = f"It waits for an answer to: {waiting}." if waiting else "It has no open question."
-        raise NoSuchQuestion(f"{task} has asked no question {named!r}. {known} See: flyball status {task}")
-    given = asked[key].answer
-    if given is None:
-        pending = (w.text for w in site.journal.pending(task) if w.word == "answer" and w.question == key)
-        given = next(pending, None)
-    if given is not None:
-        raise NoSuchQuestion(f"{key} of {task} is answered already: {given!r}. See: flyball status {task}")
-    return key, asked[key].question
+def require_at_work(state: State, subtask: str) -> None:
+    """Refuse to skip a subtask that has no lane: nothing else is skipped in its place."""
+    require_open(state)
+    task, at_work = state.task.id, [name for name in state.lanes if name != MAIN]
+    if subtask not in at_work:
+        known = f"It works on: {', '.join(at_work)}." if at_work else "It works on no subtask now."
+        raise NoSuchSubtask(f"{task} does not work on subtask {subtask!r} now. {known} See: flyball status {task}")
+
+
+def question_of(site: Site, state: State, named: str, given: str = "") -> tuple[EffectId, Question]:
+    """The open question a person means by its id, its number, its name, or its lane and name; `given` is what they answer.
+
+    Lanes ask under the same names: a name that fits the open questions of several is refused with the commands to choose from.
+    """
+    task, asked = state.task.id, state.questions
+    pending = {EffectId(w.question): w.text for w in site.journal.pending(task) if w.word == "answer"}
+    answers = {k: pending.get(k) if a.answer is None else a.answer for k, a in asked.items()}
+    meant = [k for k, a in asked.items() if _is_named(k, a, named)]
+    still_open = [k for k in meant if answers[k] is None]
+    if len(still_open) == 1:
+        return still_open[0], asked[still_open[0]].question
+    if still_open:
+        answer = f" {shlex.quote(given)}" if given else ""
+        commands = " or: ".join(f"flyball answer {task} {shlex.quote(k)}{answer}" for k in still_open)
+        raise SeveralQuestions(f"{len(still_open)} open questions of {task} are called {named!r}. Type {commands}")
+    if meant:
+        raise NoSuchQuestion(
+            f"{meant[0]} of {task} is answered already: {answers[meant[0]]!r}. See: flyball status {task}"
+        )
+    waiting = ", ".join(k for k, answer in answers.items() if answer is None)
+    known = f"It waits for an answer to: {waiting}." if waiting else "It has no open question."
+    raise NoSuchQuestion(f"{task} has asked no question {named!r}. {known} See: flyball status {task}")
+
+
+def _is_named(key: EffectId, asked: Asked, named: str) -> bool:
+    name = asked.question.name
+    return named in {key, key.removeprefix("ask/"), name, f"{asked.lane}/{name}"}
 
 
 def _abort(site: Site, task: TaskId) -> bool:

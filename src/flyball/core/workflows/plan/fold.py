@@ -102,8 +102,8 @@ def _on_moved(state: State, fact: Moved) -> None:
 
 
 def _on_spoke(state: State, fact: PersonSpoke) -> None:
-    """A person's word clears what was counted against the plan."""
-    if fact.word in {"reset", "modify"}:
+    """A person's word to the task clears what was counted against the plan."""
+    if fact.word in {"reset", "modify"} and fact.is_for_task:
         _keep(state, rejections=0, clarified=0, final_rounds=0, scaffold_rejections=0)
 
 

@@ -195,7 +195,7 @@ def _agreement_question(state: State) -> Question:
     return Question("plan", "Is this the plan?", options, detail=grammar.render(state.items))
 
 
-def weigh_answer(state: State, _lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:
+def weigh_answer(state: State, lane: Lane, key: EffectId, answer: str) -> tuple[Fact, ...]:
     """What becomes of a person's word on the plan: yes, an edited plan, which is worked to, or what is to change.
 
     A plan that is a file of the user's is changed there, and read again.
@@ -211,7 +211,7 @@ def weigh_answer(state: State, _lane: Lane, key: EffectId, answer: str) -> tuple
         return (ItemsSet(items, "person"), PlanDrafted("person"), PlanReviewed(True, "person"))
     why = edited.problems if edited.entries else (answer,)
     return (
-        PersonSpoke("modify", f"The plan: {answer}", question=key),
+        PersonSpoke("modify", f"The plan: {answer}", question=key, lane=lane.name),
         PlanReviewed(False, "person", findings=tuple(Finding("major", each) for each in why)),
     )
 

@@ -64,7 +64,8 @@ def _on_session_started(state: State, _fact: SessionStarted) -> None:
 
 
 def _on_spoke(state: State, fact: PersonSpoke) -> None:
-    if fact.word in {"reset", "modify"}:
+    """A person's word to the task has its documents read again and grants more rounds; one to a subtask's lane does not."""
+    if fact.word in {"reset", "modify"} and fact.is_for_task:
         _keep(state, stale=0, revisions=0, granted=record_of(state).counted, seen=None)
 
 
