@@ -25,16 +25,21 @@ def walk(top: str | os.PathLike[str]) -> Iterator[tuple[str, list[str], list[str
         links: set[str] = set()
         with suppress(OSError), os.scandir(above) as found:
             for entry in found:
-                links |= {entry.name} if entry.is_symlink() else set()
-                (folders if _is_folder(entry) else names).append(entry.name)
+                if not _is_folder(entry):
+                    names.append(entry.name)
+                    continue
+                folders.append(entry.name)
+                if entry.is_symlink():
+                    links.add(entry.name)
         yield above, folders, names
         waiting += [f"{above}/{name}" for name in reversed(folders) if name not in links]
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    with suppress(OSError):
+    try:
         return entry.is_dir()
-    return False
+    except OSError:
+        return False
 
 
 def environment_folders(root: Path, names: Collection[str]) -> tuple[str, ...]:

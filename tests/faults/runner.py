@@ -9,18 +9,28 @@ import hashlib
 import importlib
 import json
 import os
+import pkgutil
 import shutil
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import typer
+
+import flyball
 from flyball import faults
 from flyball.cli.app import app
+from flyball.journal import codec
 
-with suppress(ImportError):  # what typer imports, with all of pydantic, once there is a command line to be read
-    importlib.import_module("typer._adapters")
+# Commands import what they need when they are called, which would be half of what a fork does.
+for _module in pkgutil.walk_packages(flyball.__path__, "flyball."):
+    if not _module.name.startswith(("flyball.testing", "flyball.web")):
+        importlib.import_module(_module.name)
+
+# Neither the table of commands nor the reader of events is changed by a run.
+command = typer.main.get_command(app)
+codec._decoder()
 
 BLOCK = 24
 """Points in a row that one share gets, so that like images meet."""
@@ -48,7 +58,7 @@ def play(order: dict[str, Any]) -> None:
         faults.point = picturing(Path(order["world"]), Path(order["images"]), order["wanted"])
     code: object = 1
     try:
-        app(order["arguments"])
+        command(order["arguments"])
     except SystemExit as ended:
         code = ended.code or 0
     finally:

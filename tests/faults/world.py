@@ -44,6 +44,7 @@ class World:
         self.agent = f"sh {PROGRAMS / 'tiny_agent.sh'}"
         self.gate = f"sh {PROGRAMS / 'tiny_gate.sh'} {{junit}}"
         self.variables: dict[str, str] = {}
+        self.path = os.environ["PATH"]
 
     def make(self) -> Self:
         """A repository with history, a staged file, an unstaged change and a stash: all of it the user's."""
@@ -70,6 +71,8 @@ class World:
         """A project with real pytest in the place of the gate of milliseconds."""
         self.agent = f"sh {PROGRAMS / 'tiny_agent.sh'} python"
         self.gate = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 python -m pytest -q -p no:cacheprovider"
+        # Each run looks at every file of the environments on PATH, so only worlds that use one have it there.
+        self.path = f"{Path(sys.executable).parent}:{self.path}"
         self.write("pyproject.toml", '[tool.pytest.ini_options]\npythonpath = ["."]\n')
         self.write("tests/test_old.py", "def test_old():\n    assert True\n")
         self.git("add", "pyproject.toml", "tests")
@@ -102,7 +105,7 @@ class World:
     def environment(self) -> dict[str, str]:
         """What a person's shell would have; the world's name in it marks every process that came from it."""
         return {
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PATH": self.path,
             "HOME": str(self.outside),
             "FLYBALL_HOME": str(self.home),
             "LANG": "C.UTF-8",

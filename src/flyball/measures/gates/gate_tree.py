@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -126,14 +125,16 @@ class GateTree(msgspec.Struct, eq=False):
         found: Fingerprint = {}
         if self.settings.sandbox != "none":
             return found
+        own = f"{self.directory}/"
         for folder in (*self._environments(), *self.outside):
             for above, _, names in walk(folder):
                 for name in names:
-                    # Others may be at work in an environment that is the user's.
-                    with suppress(FileNotFoundError):
-                        facts = os.lstat(f"{above}/{name}")
-                        place = f"{above}/{name}".removeprefix(f"{self.directory}/")
-                        found[place] = (facts.st_size, facts.st_ctime_ns, facts.st_ino)
+                    place = f"{above}/{name}"
+                    try:
+                        facts = os.lstat(place)
+                    except FileNotFoundError:  # Others may be at work in an environment that is the user's.
+                        continue
+                    found[place.removeprefix(own)] = (facts.st_size, facts.st_ctime_ns, facts.st_ino)
         return found
 
     def _environments(self) -> list[Path]:
