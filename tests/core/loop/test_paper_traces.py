@@ -12,7 +12,7 @@ from tests.core.watched import Watched
 from flyball.core.claims.claims import Claim
 from flyball.core.fold.evolve import evolve
 from flyball.core.model.batch_events import LaneClosed
-from flyball.core.model.effects import Effect, Integrate, Measure, RunAgent, Save
+from flyball.core.model.effects import Effect, Integrate, Measure, OpenLane, RunAgent, Save
 from flyball.core.model.events import Begun, Ended, Event, ItemChanged, Moved, PersonSpoke, SessionStarted, TaskStopped
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import (
@@ -26,7 +26,7 @@ from flyball.core.model.outcomes import (
     TurnEnded,
 )
 from flyball.core.model.state import Lane, State
-from flyball.core.model.task import EffectId, Task
+from flyball.core.model.task import Commit, EffectId, Task
 from flyball.core.workflows import registry
 from flyball.testing.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
@@ -156,7 +156,7 @@ def _spoil_last(_state: State, other: Lane, outcome: Outcome) -> None:
 
 def _park(_state: State, other: Lane, outcome: Outcome) -> None:
     assert isinstance(outcome, Failed)
-    other.failed = EffectId("1.3/open"), outcome
+    other.failed = OpenLane(EffectId("1.3/open"), base=Commit("base")), outcome
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ class Lane(msgspec.Struct):
     recalls: int = 0
     outcomes: dict[EffectId, oc.Outcome] = {}
     attempts: dict[EffectId, int] = {}
-    failed: tuple[EffectId, oc.Failed] | None = None
+    failed: tuple[Effect, oc.Failed] | None = None
     loop: Loop = msgspec.field(default_factory=Loop)
     turn: Turn | None = None
     panel: Panel | None = None

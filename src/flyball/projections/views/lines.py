@@ -78,7 +78,7 @@ def lane_name(state: State, fact: ev.Fact) -> str:
     kind, _, number = fact.id.partition("/")
     for lane in state.lanes.values():
         turn = lane.turn.effect.turn if lane.turn is not None else 0
-        failed = lane.failed is not None and lane.failed[0] == fact.id
+        failed = lane.failed is not None and lane.failed[0].id == fact.id
         if failed or fact.id in lane.outcomes or (kind in {"turn", "save", "measure"} and number == str(turn)):
             return lane.name
     return MAIN

@@ -28,7 +28,7 @@ from flyball.core.workflows.tdd.wording import LINES, NOTES
 
 QA_ATTEMPTS = 3
 STAGES = {
-    "RED": Stage("RED", "tester", "red", tdd_gates.red, brief, area="tests", strikes=Strikes(3, 5)),
+    "RED": Stage("RED", "tester", "red", tdd_gates.red, brief, area="tests", strikes=Strikes(3, 5), since_round=True),
     "GREEN": Stage(
         "GREEN", "implementer", "green", gates.green, brief, product=True, strikes=Strikes(2, 3), checks=True
     ),
