@@ -111,7 +111,7 @@ def _tell_judged(fact: ev.Judged) -> str:
     verdict = fact.verdict
     if fact.can_exit:
         return f"verdict: {fact.stage} is complete, {verdict.health}: {BOTH_GATES}"
-    decision = "BLOCKED" if verdict.cure in {"ask", "stop"} else "CONTINUE"
+    decision = "BLOCKED" if verdict.remedy in {"ask", "stop"} else "CONTINUE"
     parts = [f"verdict: {decision}, {verdict.health}: {verdict.evidence}"]
     parts += ["the work was rejected"] if fact.rejected else []
     if fact.false_claim:

@@ -7,7 +7,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from flyball.core.health.breaker import Strikes
-from flyball.core.health.monitor import Cure, change_cure
+from flyball.core.health.monitor import Remedy, change_remedy
 from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
 from flyball.core.loop.feedback import reopen_at
 from flyball.core.loop.kernel import Stage
@@ -149,7 +149,7 @@ def _review(state: State, lane: Lane) -> Step:
     assert isinstance(judged, Judged)
     if judged.rejected and lane.rejections + 1 >= QA_ATTEMPTS:
         why = f"QA rejected the work {plural(lane.rejections + 1, 'time')}: {'; '.join(judged.gate_1.missing[:1])}"
-        return record(replace(judged, verdict=change_cure(judged.verdict, Cure.STOP, why)), *learned)
+        return record(replace(judged, verdict=change_remedy(judged.verdict, Remedy.STOP, why)), *learned)
     if not judged.rejected:
         return record(judged, *learned)
     return record(judged, *learned, Moved("GREEN", "QA", "; ".join(judged.gate_1.missing[:3]), rejected=True))
