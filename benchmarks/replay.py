@@ -23,7 +23,7 @@ import msgspec
 
 from flyball.core.advice.stream import GateOutput, StreamObservation, advise, of_stream
 from flyball.core.failures.signature import signature
-from flyball.core.health.monitor import Cure, History, Observation, Thresholds, follow
+from flyball.core.health.monitor import History, Observation, Remedy, Thresholds, follow
 from flyball.core.text.strict_json import read_json
 
 CONTINUE, FRESH, STOP = "continue", "fresh", "stop"
@@ -135,7 +135,7 @@ def stream() -> Judge:
     def judge(step: Step) -> str:
         nonlocal history
         history, advice = advise(history, read_json(step.line, StreamObservation))
-        return _word(advice.cure)
+        return _word(advice.remedy)
 
     return judge
 
@@ -149,15 +149,15 @@ def monitor(thresholds: Thresholds) -> Policy:
         def judge(step: Step) -> str:
             nonlocal history
             history, verdict = follow(history, step.seen, thresholds)
-            return _word(verdict.cure)
+            return _word(verdict.remedy)
 
         return judge
 
     return start
 
 
-def _word(cure: Cure) -> str:
-    return CONTINUE if cure is Cure.CONTINUE else STOP if cure in {Cure.STOP, Cure.ASK} else FRESH
+def _word(remedy: Remedy) -> str:
+    return CONTINUE if remedy is Remedy.CONTINUE else STOP if remedy in {Remedy.STOP, Remedy.ASK} else FRESH
 
 
 def counting(limit: int, key: Callable[[Step], object], word: str = STOP) -> Policy:

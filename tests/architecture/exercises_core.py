@@ -65,7 +65,7 @@ def exercise_evaluation() -> None:
 
 def exercise_the_monitor() -> None:
     result = batch_of(b"Batch: 1.1\nReview: CHANGES_REQUESTED\nFailed: 1.1 boom\n")
-    assert follow(History(), of_batch(result, 1))[1].cure == "continue"
+    assert follow(History(), of_batch(result, 1))[1].remedy == "continue"
     assert read_page("| Iter | Attempted | Passed | Failed | Notes |\n|-|-|-|-|-|\n| 1 | a | a | | x |\n")
 
 

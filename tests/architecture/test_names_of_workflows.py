@@ -19,6 +19,10 @@ NAMES = {
     *(stage for each in WORKFLOWS.values() for stage in each.stages),
     *(role for each in WORKFLOWS.values() for role in each.roles),
 }
+STAGES = {stage for each in WORKFLOWS.values() for stage in each.stages}
+KERNEL = ("core/decide.py", "core/vocabulary.py", "core/fold/", "core/loop/", "core/model/", "engine/")
+"""Here a string that is a stage's name in lower case names the stage too; elsewhere `red` is a colour and `report` a command."""
+
 TELLING = {name for name in NAMES if name.isupper() or "-" in name or name == "tdd"}
 """Names that are no words of English: they may not stand in a sentence either."""
 
@@ -51,13 +55,30 @@ ALLOWED = {
     ("projections/files/evaluation_report.py", "track"): "a key of the report",
     ("workspace/publish.py", "CHECKPOINT"): "a word to put a checkpoint's name in",
     ("core/model/events.py", "planner"): "the stored word for items that were planned",
-    ("core/model/effects.py", "qa"): "a kind of measurement",
-    ("core/loop/kernel.py", "qa"): "a kind of measurement",
+    ("core/model/measurement.py", "qa"): "a kind of measurement",
     ("measures/kinds.py", "qa"): "a kind of measurement",
     ("config/file.py", "qa"): "a table of flyball.toml",
     ("config/schema.py", "qa"): "a table of flyball.toml",
     ("core/roles/loop_roles.py", "DOCUMENT"): "a word to put a file's name in",
     ("journal/", "SELECT"): "SQL",
+    ("core/fold/batches.py", "red"): "how an integration ended",
+    ("core/loop/batches/integrating.py", "red"): "how an integration ended",
+    ("core/model/batch_events.py", "red"): "how an integration ended",
+    ("core/fold/", "review"): "the stored word for what a review said or sent back",
+    ("core/loop/", "review"): "the stored word for what a review said or sent back",
+    ("core/model/", "review"): "the stored word for what a review said or sent back",
+    ("core/fold/people.py", "document"): "the stored word for items of a document",
+    ("core/model/events.py", "document"): "the stored word for items of a document",
+    ("core/loop/workflow.py", "document"): "a kind of source",
+    ("core/loop/batches/choosing.py", "scaffold"): "a kind of items",
+    ("core/loop/shipping.py", "report"): "the label of the checkpoint that holds the report",
+    ("core/model/events.py", "report"): "what a learning was read from",
+    ("core/model/task.py", "report"): "how an agent gives its signal",
+    ("core/model/effects.py", "integrate"): "the stored name of an effect",
+    ("core/model/measurement.py", "red"): "a kind of measurement",
+    ("core/model/measurement.py", "green"): "a kind of measurement",
+    ("core/model/measurement.py", "refactor"): "a kind of measurement",
+    ("core/model/measurement.py", "document"): "a kind of measurement",
 }
 
 
@@ -70,14 +91,15 @@ def literals(source: str) -> Iterator[str]:
             yield node.value
 
 
-def named(text: str) -> set[str]:
+def named(text: str, *, kernel: bool = False) -> set[str]:
     """The names in a string: it is one, or it has one that no sentence has by chance."""
     words = set(re.findall(r"[A-Za-z][A-Za-z0-9_-]*", text))
-    return {text} & NAMES | words & TELLING
+    lowered = {text} if kernel and text.upper() in STAGES else set()
+    return {text} & NAMES | words & TELLING | lowered
 
 
 WORTH_READING = re.compile(
-    rf"""["'](?:{"|".join(sorted(NAMES))})["']|(?<![A-Za-z0-9_-])(?:{"|".join(sorted(TELLING))})(?![A-Za-z0-9_-])"""
+    rf"""["'](?:{"|".join(sorted({*NAMES, *(stage.lower() for stage in STAGES)}))})["']|(?<![A-Za-z0-9_-])(?:{"|".join(sorted(TELLING))})(?![A-Za-z0-9_-])"""
 )
 """To parse all sources takes seconds, and few of them hold such a word."""
 
@@ -87,7 +109,7 @@ def found() -> list[tuple[str, str]]:
     files = ((path.relative_to(SOURCES).as_posix(), path) for path in sorted(SOURCES.rglob("*.py")))
     shared = ((name, path.read_text()) for name, path in files if not name.startswith(OWN))
     texts = ((name, text) for name, source in shared if WORTH_READING.search(source) for text in literals(source))
-    return [(name, word) for name, text in texts for word in sorted(named(text))]
+    return [(name, word) for name, text in texts for word in sorted(named(text, kernel=name.startswith(KERNEL)))]
 
 
 def allowed(name: str, word: str) -> bool:
@@ -115,3 +137,9 @@ def test_every_exception_is_still_needed() -> None:
 )
 def test_a_name_is_seen_where_it_stands(source: str, names: set[str]) -> None:
     assert {word for text in literals(source) for word in named(text)} == names
+
+
+def test_in_the_kernel_a_stage_is_seen_in_lower_case_too_where_it_is_the_whole_string() -> None:
+    assert named("red", kernel=True) == {"red"}
+    assert named("red") == set()
+    assert named("the gates are red, the review is not", kernel=True) == set()

@@ -13,16 +13,13 @@ from msgspec.structs import replace
 
 from flyball.core.loop.step import NOTHING, Step, halt, perform, record
 from flyball.core.loop.workflow import Workflow
-from flyball.core.model.effects import Ask, Effect, PutBack, Restore, Save, Wait
+from flyball.core.model.effects import Ask, Effect, Prepare, PutBack, Restore, Save, Wait
 from flyball.core.model.events import Begun, TaskStopped
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Failed
 from flyball.core.model.state import Lane, State
-from flyball.core.model.task import Commit, EffectId
+from flyball.core.model.task import Commit
 from flyball.core.workflows.registry import workflow_of
-
-USERS_FILES = ("read/", "edit/", "source/", "mark/")
-"""How the ids of effects begin that read and write files of the user's."""
 
 
 def decide(state: State) -> Step:
@@ -100,12 +97,12 @@ def _put_back(state: State, lane: Lane, measured: Measurement) -> PutBack:
     )
 
 
-def _stop_after(state: State, key: EffectId, failed: Failed) -> TaskStopped:
+def _stop_after(state: State, effect: Effect, failed: Failed) -> TaskStopped:
     """What a person has to see to: a workspace that cannot be made, files of theirs that cannot be used. The rest is an error."""
-    if key.startswith(USERS_FILES):
-        told = failed.detail.removeprefix(f"{key}: ").rstrip(".")
+    if effect.users_files:
+        told = failed.detail.removeprefix(f"{effect.id}: ").rstrip(".")
         return TaskStopped("blocked", f"{told}. Once that is mended: flyball resume {state.task.id}")
-    return TaskStopped("blocked" if key.startswith("prepare") else "error", failed.detail)
+    return TaskStopped("blocked" if isinstance(effect, Prepare) else "error", failed.detail)
 
 
 def _is_rewritten(state: State, lane: Lane) -> bool:

@@ -1,4 +1,4 @@
-"""Reads a whole loop and looks for a word that contradicts a deed: health against cure, decision and every screen (M22)."""
+"""Reads a whole loop and looks for a word that contradicts a deed: health against remedy, decision and every screen (M22)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from flyball.core.failures.signature import digest
 from flyball.core.fold.evolve import evolve
 from flyball.core.health.observation import Observation
-from flyball.core.health.verdict import CURES, Thresholds
+from flyball.core.health.verdict import REMEDIES, Thresholds
 from flyball.core.model.events import Event, Judged, Moved, PersonSpoke
 from flyball.core.model.state import State
 from flyball.projections.files.loop_files import VERDICT, render
@@ -41,11 +41,11 @@ def check_words(events: Sequence[Event]) -> None:
 
 def _check_verdict(fact: Judged, met: set[str]) -> None:
     verdict = fact.verdict
-    assert verdict.cure in CURES[verdict.health], verdict
+    assert verdict.remedy in REMEDIES[verdict.health], verdict
     if fact.rung or fact.breaker.state == "OPEN":
         assert verdict.health != "PROGRESSING", fact
     if fact.rung:
-        assert verdict.cure == ("rollback" if fact.rung.startswith("rollback") else "fresh-context"), fact
+        assert verdict.remedy == ("rollback" if fact.rung.startswith("rollback") else "fresh-context"), fact
     if "nothing repeats" in verdict.evidence:
         assert not met & _failures(fact.observation), verdict
 

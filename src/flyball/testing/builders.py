@@ -14,7 +14,7 @@ from flyball.core.failures.signature import signature
 from flyball.core.fold.evolve import evolve
 from flyball.core.health.breaker import CLOSED, Breaker
 from flyball.core.health.monitor import Health, Observation, Verdict
-from flyball.core.health.verdict import CURES
+from flyball.core.health.verdict import REMEDIES
 from flyball.core.loop import casting
 from flyball.core.loop.workflow import BOTH_GATES
 from flyball.core.model import effects as fx, events as ev, outcomes as out
@@ -76,7 +76,7 @@ def verdict(health: str = "PROGRESSING", **changes: Any) -> Verdict:
     values: dict[str, Any] = {
         "health": health,
         "recommendation": "continue",
-        "cure": CURES[Health(health)][0],
+        "cure": REMEDIES[Health(health)][0],
         "confidence": "LOW",
         "trend": "stable",
         "evidence": "first iteration",

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from flyball.core.advice.batch import NOT_APPROVED, BatchResult, Failure, Review, of_batch
 from flyball.core.advice.batch_text import BatchUnreadable, batch_of, read_batch
-from flyball.core.health.monitor import Blocker, Cure, Health, History, assess, follow, observe
+from flyball.core.health.monitor import Blocker, Health, History, Remedy, assess, follow, observe
 
 
 def batch(passed=(), failed=(), **more):
@@ -191,21 +191,21 @@ def test_measured_signals_of_a_batch_are_used_where_a_loop_has_them():
 @pytest.mark.req("M22")
 def test_the_same_failure_is_a_stall_at_the_second_batch_of_one_context_and_else_at_the_third():
     told = [batch([f"p{n}"], [("a", "TypeError: row 3")], context=1) for n in range(2)]
-    assert [(v.health, v.cure) for v in judged(*told)][1] == (Health.STALLED, Cure.FRESH_CONTEXT)
+    assert [(v.health, v.remedy) for v in judged(*told)][1] == (Health.STALLED, Remedy.FRESH_CONTEXT)
     verdicts = judged(*(batch([f"p{n}"], [("a", "TypeError: row 3")]) for n in range(3)))
-    assert [(v.health, v.cure) for v in verdicts[1:]] == [
-        (Health.PROGRESSING, Cure.CONTINUE),
-        (Health.STALLED, Cure.FRESH_CONTEXT),
+    assert [(v.health, v.remedy) for v in verdicts[1:]] == [
+        (Health.PROGRESSING, Remedy.CONTINUE),
+        (Health.STALLED, Remedy.FRESH_CONTEXT),
     ]
     assert verdicts[1].evidence == "iteration 2: a failure seen before in this task: TypeError: row #"
     other = judged(batch(["p1"], [("a", "TypeError: row 3")]), batch(["p2"], [("a", "KeyError: name")]))
-    assert other[-1].cure is Cure.CONTINUE
+    assert other[-1].remedy is Remedy.CONTINUE
 
 
 @pytest.mark.req("M18")
 def test_failures_that_say_nothing_are_the_same_only_by_what_failed():
     verdicts = judged(*(batch([f"p{n}"], [("a", "")]) for n in range(2)))
-    assert verdicts[-1].cure is Cure.CONTINUE
+    assert verdicts[-1].remedy is Remedy.CONTINUE
 
 
 lists = st.lists(st.sampled_from("abcd"), max_size=3).map(tuple)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from flyball.core.advice.stream import GateOutput, StreamObservation, advise, broken_gate, of_stream
-from flyball.core.health.monitor import Cure, Health, History, Thresholds, observe
+from flyball.core.health.monitor import Health, History, Remedy, Thresholds, observe
 from flyball.core.text.strict_json import JsonUnreadable, read_json
 
 
@@ -34,12 +34,12 @@ def test_a_stream_observation_is_read_with_its_gates():
 
 
 @pytest.mark.req("M33")
-def test_advice_has_health_cure_evidence_confidence_and_the_signature_of_the_failure():
+def test_advice_has_health_remedy_evidence_confidence_and_the_signature_of_the_failure():
     first, second, held = advised(red(1), red(2), StreamObservation(3, gates=(GateOutput("test", True),)))
-    assert (first.health, first.cure, first.signature) == (Health.PROGRESSING, Cure.CONTINUE, second.signature)
-    assert second.cure is Cure.FRESH_CONTEXT
+    assert (first.health, first.remedy, first.signature) == (Health.PROGRESSING, Remedy.CONTINUE, second.signature)
+    assert second.remedy is Remedy.FRESH_CONTEXT
     assert second.evidence == "same failure 2x in one context: ValueError: x, iterations 1, 2"
-    assert (held.cure, held.signature) == (Cure.CONTINUE, None)
+    assert (held.remedy, held.signature) == (Remedy.CONTINUE, None)
     assert list(msgspec.to_builtins(first)) == ["health", "cure", "evidence", "confidence", "signature"]
 
 
@@ -49,7 +49,7 @@ def test_the_same_failure_three_times_is_a_stall_of_a_loop_that_names_no_subtask
     assert [advice.health for advice in given] == ["PROGRESSING", "STALLED", "STALLED", "STALLED", "PROGRESSING"]
     assert given[2].evidence == "same error 3x: ValueError: x, iterations 1, 2, 3"
     assert [advice.confidence for advice in given[2:4]] == ["MEDIUM", "HIGH"]
-    assert {advice.cure for advice in given[1:4]} == {Cure.FRESH_CONTEXT}
+    assert {advice.remedy for advice in given[1:4]} == {Remedy.FRESH_CONTEXT}
     assert given[4].evidence == "iteration 5: a failure seen before in this task: ValueError: x"
     anew = advised(red(1), red(2), red(3, restored=True))[-1]
     assert anew.evidence == "same failure 3x in one context: ValueError: x, iterations 1, 2, 3"
@@ -61,14 +61,14 @@ def test_a_stream_can_be_given_thresholds():
     _, advice = advise(History(), red(1))
     history, _ = advise(History(), red(1))
     patient = Thresholds(same_failure_in_context=3, same_failing_set_in_context=4)
-    assert advise(history, red(2), patient)[1].cure is advice.cure is Cure.CONTINUE
+    assert advise(history, red(2), patient)[1].remedy is advice.remedy is Remedy.CONTINUE
 
 
 @pytest.mark.req("M19")
 def test_a_loop_that_has_given_a_metric_goes_on_optimising_when_a_line_has_none():
     lines = [StreamObservation(1, metric=1.0), *(red(number) for number in range(2, 8))]
-    assert {advice.cure for advice in advised(*lines)} == {Cure.CONTINUE}
-    assert advised(*(msgspec.structs.replace(line, kind="fix") for line in lines))[-1].cure is Cure.FRESH_CONTEXT
+    assert {advice.remedy for advice in advised(*lines)} == {Remedy.CONTINUE}
+    assert advised(*(msgspec.structs.replace(line, kind="fix") for line in lines))[-1].remedy is Remedy.FRESH_CONTEXT
 
 
 @pytest.mark.req("M19")
@@ -83,7 +83,7 @@ def test_the_noise_and_direction_of_a_metric_can_be_told():
 @pytest.mark.parametrize("claim", ["blocked", "Blocked ", {"status": "blocked", "summary": "no key"}])
 def test_a_loop_that_says_it_is_blocked_is_blocked(claim):
     (advice,) = advised(red(1, claim=claim))
-    assert (advice.health, advice.cure) == (Health.BLOCKED, Cure.ASK)
+    assert (advice.health, advice.remedy) == (Health.BLOCKED, Remedy.ASK)
 
 
 @pytest.mark.req("M33")
@@ -100,7 +100,7 @@ def test_an_empty_diff_is_an_unchanged_tree():
 
 @pytest.mark.req("M18")
 def test_a_spent_budget_stops_the_loop():
-    assert advised(red(1, budget_gone=True))[0].cure is Cure.STOP
+    assert advised(red(1, budget_gone=True))[0].remedy is Remedy.STOP
 
 
 @pytest.mark.req("M18")

@@ -1,4 +1,4 @@
-"""The monitor: one health and one cure for whatever a loop does."""
+"""The monitor: one health and one remedy for whatever a loop does."""
 
 import math
 
@@ -10,14 +10,14 @@ from flyball.core.failures.signature import signature
 from flyball.core.health.monitor import (
     Blocker,
     Confidence,
-    Cure,
     Health,
     History,
     Observation,
+    Remedy,
     Thresholds,
     Trend,
     assess,
-    change_cure,
+    change_remedy,
     follow,
     observe,
 )
@@ -56,7 +56,7 @@ def red(number, failing=("t",), fine=None, **more):
 def test_a_blocked_subtask_blocks_at_once(kinds, recommendation):
     blockers = tuple(Blocker(f"s{number}", kind, "needs a key") for number, kind in enumerate(kinds))
     (verdict,) = judged(batch(1, passed=["a"], blocked=blockers))
-    assert (verdict.health, verdict.recommendation, verdict.cure) == (Health.BLOCKED, recommendation, Cure.ASK)
+    assert (verdict.health, verdict.recommendation, verdict.remedy) == (Health.BLOCKED, recommendation, Remedy.ASK)
     assert verdict.blockers == blockers
 
 
@@ -71,7 +71,7 @@ def test_evidence_and_recommendation_are_one_line_whatever_a_blocker_says():
 @pytest.mark.req("M11")
 def test_the_first_iteration_is_progress_whatever_failed():
     (verdict,) = judged(batch(1, failed=["a", "b"]))
-    assert (verdict.health, verdict.cure) == (Health.PROGRESSING, Cure.CONTINUE)
+    assert (verdict.health, verdict.remedy) == (Health.PROGRESSING, Remedy.CONTINUE)
 
 
 @pytest.mark.req("M12")
@@ -130,7 +130,7 @@ def test_a_pass_rate_that_fell_twice_running_is_regressing():
     rates = [0.9, 0.8, 0.7]
     verdicts = judged(*(Observation(iteration=n, pass_rate=rate) for n, rate in enumerate(rates, 1)))
     assert (verdicts[1].health, verdicts[1].trend) == (Health.PROGRESSING, Trend.DECLINING)
-    assert (verdicts[2].health, verdicts[2].cure) == (Health.REGRESSING, Cure.ROLLBACK)
+    assert (verdicts[2].health, verdicts[2].remedy) == (Health.REGRESSING, Remedy.ROLLBACK)
     assert verdicts[2].evidence == "pass rate fell 2x running: 90% → 80% → 70%"
 
 
@@ -153,7 +153,7 @@ def test_the_same_error_in_three_attempts_is_a_stall_in_a_fresh_context_and_on_a
         for n, context, put in ((1, 1, False), (2, 1, False), (3, 2, restored))
     ]
     last = judged(*seen)[-1]
-    assert (last.health, last.cure) == (Health.STALLED, Cure.FRESH_CONTEXT)
+    assert (last.health, last.remedy) == (Health.STALLED, Remedy.FRESH_CONTEXT)
     assert "iterations 1, 2, 3" in last.evidence
 
 
@@ -161,7 +161,7 @@ def test_the_same_error_in_three_attempts_is_a_stall_in_a_fresh_context_and_on_a
 def test_three_batches_with_nothing_passed_are_a_stall():
     verdicts = judged(*(batch(n, failed=[f"s{n}"]) for n in (1, 2, 3)))
     assert [verdict.health for verdict in verdicts] == [Health.PROGRESSING, Health.PROGRESSING, Health.STALLED]
-    assert (verdicts[2].recommendation, verdicts[2].cure) == ("retry-with-change", Cure.FRESH_CONTEXT)
+    assert (verdicts[2].recommendation, verdicts[2].remedy) == ("retry-with-change", Remedy.FRESH_CONTEXT)
 
 
 @pytest.mark.req("M14")
@@ -239,19 +239,19 @@ def test_thresholds_are_settings():
 )
 def test_what_does_not_heal_inside_a_context_asks_for_a_fresh_one(seen):
     verdicts = judged(*seen)
-    assert {verdict.cure for verdict in verdicts[:-1]} == {Cure.CONTINUE}
-    assert (verdicts[-1].health, verdicts[-1].cure) == (Health.STALLED, Cure.FRESH_CONTEXT)
+    assert {verdict.remedy for verdict in verdicts[:-1]} == {Remedy.CONTINUE}
+    assert (verdicts[-1].health, verdicts[-1].remedy) == (Health.STALLED, Remedy.FRESH_CONTEXT)
     assert verdicts[-1].recommendation == "retry-with-change"
     apart = [msgspec.structs.replace(one, context=number) for number, one in enumerate(seen)]
-    assert judged(*apart)[-1].cure is Cure.CONTINUE
+    assert judged(*apart)[-1].remedy is Remedy.CONTINUE
 
 
 @pytest.mark.req("M18")
 def test_a_failure_that_ended_two_contexts_stops_the_loop_when_it_repeats_in_a_third():
     seen = [red(n, "ab", "same", context=(n + 1) // 2, changed_files=("x",)) for n in range(1, 7)]
-    cures = [verdict.cure for verdict in judged(*seen)]
-    fresh = Cure.FRESH_CONTEXT
-    assert cures == [Cure.CONTINUE, fresh, Cure.CONTINUE, fresh, Cure.CONTINUE, Cure.STOP]
+    remedies = [verdict.remedy for verdict in judged(*seen)]
+    fresh = Remedy.FRESH_CONTEXT
+    assert remedies == [Remedy.CONTINUE, fresh, Remedy.CONTINUE, fresh, Remedy.CONTINUE, Remedy.STOP]
 
 
 @pytest.mark.req("M18")
@@ -260,7 +260,7 @@ def test_a_failure_that_two_contexts_did_not_get_past_counts_though_another_came
         return [red(10 * number + n, "ab", one, context=number) for n, one in enumerate(failures)]
 
     seen = [*context(1, "same", "x"), *context(2, "same", "y"), *context(3, "same", "same")]
-    assert judged(*seen)[-1].cure is Cure.STOP
+    assert judged(*seen)[-1].remedy is Remedy.STOP
 
 
 @pytest.mark.req("M18")
@@ -273,7 +273,7 @@ def test_a_failure_that_earlier_contexts_overcame_does_not_stop_the_loop():
             red(2 * number + 1, *(("ab", "same") if number == 3 else ("a", f"x{number}")), context=number),
         )
     ]
-    assert judged(*seen)[-1].cure is Cure.FRESH_CONTEXT
+    assert judged(*seen)[-1].remedy is Remedy.FRESH_CONTEXT
 
 
 @pytest.mark.req("M18")
@@ -289,25 +289,25 @@ def test_a_failure_before_a_rollback_is_counted_once_for_its_attempt():
 def test_five_spent_contexts_stop_the_loop():
     seen = [red(n, f"t{(n + 1) // 2}", f"f{(n + 1) // 2}", context=(n + 1) // 2) for n in range(1, 11)]
     verdicts = judged(*seen)
-    assert verdicts[7].cure is Cure.FRESH_CONTEXT
-    assert verdicts[9].cure is Cure.STOP
+    assert verdicts[7].remedy is Remedy.FRESH_CONTEXT
+    assert verdicts[9].remedy is Remedy.STOP
     assert "5 contexts are spent" in verdicts[9].evidence
 
 
 @pytest.mark.req("M18")
 def test_a_gate_broken_on_two_trees_stops_the_loop():
     one = Observation(iteration=1, tree="x", gate_broken="timed out", fine="a")
-    assert judged(one, msgspec.structs.replace(one, iteration=2, fine="b"))[-1].cure is Cure.CONTINUE
+    assert judged(one, msgspec.structs.replace(one, iteration=2, fine="b"))[-1].remedy is Remedy.CONTINUE
     other = msgspec.structs.replace(one, iteration=2, tree="y", fine="b")
-    assert judged(one, other)[-1].cure is Cure.STOP
+    assert judged(one, other)[-1].remedy is Remedy.STOP
     mended = Observation(iteration=2, tree="z", failing=("t",), fine="c")
-    assert judged(one, mended, msgspec.structs.replace(other, iteration=3))[-1].cure is Cure.CONTINUE
+    assert judged(one, mended, msgspec.structs.replace(other, iteration=3))[-1].remedy is Remedy.CONTINUE
 
 
 @pytest.mark.req("M18")
 def test_a_spent_budget_stops_the_loop_and_a_gate_that_holds_continues_it():
-    assert judged(red(1, budget_gone=True))[0].cure is Cure.STOP
-    assert judged(red(1, "a", "s"), red(2, (), "s", gate_held=True))[-1].cure is Cure.CONTINUE
+    assert judged(red(1, budget_gone=True))[0].remedy is Remedy.STOP
+    assert judged(red(1, "a", "s"), red(2, (), "s", gate_held=True))[-1].remedy is Remedy.CONTINUE
 
 
 @pytest.mark.req("M19")
@@ -338,7 +338,7 @@ def test_a_better_number_within_the_noise_is_no_improvement():
 
 
 def simulate(agent, turns=20):
-    """A loop that obeys cures: the agent maps (turn, tree) to (tree, failing); returns the verdicts until it stops."""
+    """A loop that obeys remedies: the agent maps (turn, tree) to (tree, failing); returns the verdicts until it stops."""
     history, context, tree, restored, verdicts = History(), 1, "start", False, []
     for turn in range(1, turns + 1):
         before = tree
@@ -350,10 +350,10 @@ def simulate(agent, turns=20):
         history = observe(history, seen)
         verdict = assess(history, seen)
         verdicts.append(verdict)
-        restored = verdict.cure in {Cure.FRESH_CONTEXT, Cure.ROLLBACK}
-        context += verdict.cure is Cure.FRESH_CONTEXT
+        restored = verdict.remedy in {Remedy.FRESH_CONTEXT, Remedy.ROLLBACK}
+        context += verdict.remedy is Remedy.FRESH_CONTEXT
         tree = history.best.tree if restored and history.best else tree
-        if verdict.cure is Cure.STOP:
+        if verdict.remedy is Remedy.STOP:
             break
     return verdicts
 
@@ -362,15 +362,15 @@ def simulate(agent, turns=20):
 def test_an_agent_that_changes_nothing_is_stopped_within_six_turns_after_two_fresh_contexts():
     verdicts = simulate(lambda turn, tree: (tree, ("t",)))
     assert len(verdicts) <= 6
-    assert [verdict.cure for verdict in verdicts].count(Cure.FRESH_CONTEXT) == 2
-    assert verdicts[-1].cure is Cure.STOP
+    assert [verdict.remedy for verdict in verdicts].count(Remedy.FRESH_CONTEXT) == 2
+    assert verdicts[-1].remedy is Remedy.STOP
 
 
 @pytest.mark.req("M18")
 def test_an_agent_that_adds_only_useless_files_is_stopped_within_six_turns():
     verdicts = simulate(lambda turn, tree: (f"{tree}+{turn}", ("t",)))
     assert len(verdicts) <= 6
-    assert verdicts[-1].cure is Cure.STOP
+    assert verdicts[-1].remedy is Remedy.STOP
 
 
 @pytest.mark.req("M12")
@@ -383,7 +383,7 @@ def test_a_breaks_b_and_b_breaks_a_is_named_within_four_turns_and_stopped_within
     verdicts = simulate(agent)
     assert Health.FLIP_FLOPPING in [verdict.health for verdict in verdicts[:4]]
     assert len(verdicts) <= 8
-    assert verdicts[-1].cure is Cure.STOP
+    assert verdicts[-1].remedy is Remedy.STOP
 
 
 names = st.sampled_from("abcd")
@@ -445,11 +445,11 @@ def test_a_history_does_not_grow_with_the_loop():
 
 
 @pytest.mark.req("M18")
-def test_a_gate_that_holds_needs_no_cure_whatever_repeats():
+def test_a_gate_that_holds_needs_no_remedy_whatever_repeats():
     again = [red(number, failing=(), edit="e", gate_held=True) for number in (1, 2, 3)]
-    assert [verdict.cure for verdict in judged(*again)] == [Cure.CONTINUE] * 3
+    assert [verdict.remedy for verdict in judged(*again)] == [Remedy.CONTINUE] * 3
     still_red = [red(number, edit="e", fine="f") for number in (1, 2)]
-    assert judged(*still_red)[-1].cure == Cure.FRESH_CONTEXT
+    assert judged(*still_red)[-1].remedy == Remedy.FRESH_CONTEXT
 
 
 def falling(first, *rates, context=1, restored_at=0):
@@ -469,18 +469,18 @@ def falling(first, *rates, context=1, restored_at=0):
 
 @pytest.mark.req("M18")
 @pytest.mark.parametrize(
-    ("seen", "health", "cure"),
+    ("seen", "health", "remedy"),
     [
-        (falling(1, 0.9, 0.8, 0.7), Health.REGRESSING, Cure.ROLLBACK),
-        (falling(1, 0.9, 0.8, 0.7, 0.6, restored_at=2), Health.REGRESSING, Cure.FRESH_CONTEXT),
-        (falling(1, 0.9, 0.8, 0.7, restored_at=1), Health.REGRESSING, Cure.ROLLBACK),
-        (falling(1, 0.5, 0.6, 0.7, restored_at=2), Health.PROGRESSING, Cure.CONTINUE),
+        (falling(1, 0.9, 0.8, 0.7), Health.REGRESSING, Remedy.ROLLBACK),
+        (falling(1, 0.9, 0.8, 0.7, 0.6, restored_at=2), Health.REGRESSING, Remedy.FRESH_CONTEXT),
+        (falling(1, 0.9, 0.8, 0.7, restored_at=1), Health.REGRESSING, Remedy.ROLLBACK),
+        (falling(1, 0.5, 0.6, 0.7, restored_at=2), Health.PROGRESSING, Remedy.CONTINUE),
     ],
     ids=["the first fall", "a rollback did not help", "the context began with it", "a rollback helped"],
 )
-def test_a_rollback_that_did_not_help_in_a_context_is_followed_by_a_fresh_one(seen, health, cure):
+def test_a_rollback_that_did_not_help_in_a_context_is_followed_by_a_fresh_one(seen, health, remedy):
     verdict = judged(*seen)[-1]
-    assert (verdict.health, verdict.cure) == (health, cure)
+    assert (verdict.health, verdict.remedy) == (health, remedy)
 
 
 @pytest.mark.req("M18")
@@ -488,7 +488,7 @@ def test_spent_contexts_forbid_another_fresh_one_and_no_rollback():
     earlier = [
         red(number, (f"s{number}",), pass_rate=0.9, context=number, tree=f"c{number}") for number in (1, 2, 3, 4)
     ]
-    assert judged(*earlier, *falling(5, 0.9, 0.8, 0.7, context=5))[-1].cure == Cure.ROLLBACK
+    assert judged(*earlier, *falling(5, 0.9, 0.8, 0.7, context=5))[-1].remedy == Remedy.ROLLBACK
 
 
 @pytest.mark.req("M14")
@@ -536,11 +536,11 @@ ANY_ITERATION = st.builds(
     budget_gone=st.sampled_from([False] * 9 + [True]),
 )
 AGREED = {
-    Health.PROGRESSING: ({Cure.CONTINUE}, "continue"),
-    Health.STALLED: ({Cure.FRESH_CONTEXT, Cure.STOP}, "retry-with-change"),
-    Health.REGRESSING: ({Cure.ROLLBACK, Cure.FRESH_CONTEXT, Cure.STOP}, "rollback"),
-    Health.FLIP_FLOPPING: ({Cure.ROLLBACK, Cure.FRESH_CONTEXT, Cure.STOP}, "rollback"),
-    Health.BLOCKED: ({Cure.ASK, Cure.STOP}, None),
+    Health.PROGRESSING: ({Remedy.CONTINUE}, "continue"),
+    Health.STALLED: ({Remedy.FRESH_CONTEXT, Remedy.STOP}, "retry-with-change"),
+    Health.REGRESSING: ({Remedy.ROLLBACK, Remedy.FRESH_CONTEXT, Remedy.STOP}, "rollback"),
+    Health.FLIP_FLOPPING: ({Remedy.ROLLBACK, Remedy.FRESH_CONTEXT, Remedy.STOP}, "rollback"),
+    Health.BLOCKED: ({Remedy.ASK, Remedy.STOP}, None),
 }
 
 
@@ -548,7 +548,7 @@ AGREED = {
 @pytest.mark.req("M22")
 @settings(deadline=None, max_examples=200)
 @given(st.lists(ANY_ITERATION, min_size=1, max_size=14))
-def test_no_history_makes_health_cure_and_evidence_contradict_each_other(iterations):
+def test_no_history_makes_health_remedy_and_evidence_contradict_each_other(iterations):
     history = History()
     met: set[str] = set()
     for number, one in enumerate(iterations, 1):
@@ -556,10 +556,10 @@ def test_no_history_makes_health_cure_and_evidence_contradict_each_other(iterati
         if number % 5 == 0:
             history = begin_loop(history)
         history, verdict = follow(history, seen)
-        cures, recommended = AGREED[verdict.health]
-        assert verdict.cure in cures
+        remedies, recommended = AGREED[verdict.health]
+        assert verdict.remedy in remedies
         if recommended:
-            assert verdict.recommendation == ("escalate" if verdict.cure is Cure.STOP else recommended)
+            assert verdict.recommendation == ("escalate" if verdict.remedy is Remedy.STOP else recommended)
         if not seen.reviewed:
             continue
         result = history.results[-1]
@@ -570,9 +570,9 @@ def test_no_history_makes_health_cure_and_evidence_contradict_each_other(iterati
 
 
 @pytest.mark.req("M22")
-def test_a_verdict_whose_health_and_cure_disagree_cannot_be_made():
+def test_a_verdict_whose_health_and_remedy_disagree_cannot_be_made():
     (verdict,) = judged(red(1))
-    with pytest.raises(ValueError, match="PROGRESSING cannot carry the cure fresh-context"):
+    with pytest.raises(ValueError, match="PROGRESSING cannot carry the remedy fresh-context"):
         msgspec.convert({**msgspec.to_builtins(verdict), "cure": "fresh-context"}, type(verdict))
 
 
@@ -603,13 +603,13 @@ def test_a_loop_that_has_forgotten_failures_does_not_say_that_nothing_repeats():
 @pytest.mark.req("M22", "M19")
 def test_a_loop_that_optimises_with_green_gates_and_runs_dry_is_stalled_and_begins_afresh():
     seen = [Observation(iteration=n, kind="optimise", metric=1.0, gate_held=True) for n in range(22)]
-    assert (judged(*seen)[-1].health, judged(*seen)[-1].cure) == (Health.STALLED, Cure.FRESH_CONTEXT)
+    assert (judged(*seen)[-1].health, judged(*seen)[-1].remedy) == (Health.STALLED, Remedy.FRESH_CONTEXT)
 
 
 @pytest.mark.req("M22")
-@pytest.mark.parametrize("cure", [Cure.FRESH_CONTEXT, Cure.STOP])
-def test_a_loop_that_is_given_another_cure_is_no_longer_called_progressing(cure):
+@pytest.mark.parametrize("remedy", [Remedy.FRESH_CONTEXT, Remedy.STOP])
+def test_a_loop_that_is_given_another_remedy_is_no_longer_called_progressing(remedy):
     (verdict,) = judged(red(1))
-    changed = change_cure(verdict, cure, "the breaker opened")
-    assert (verdict.health, changed.health, changed.cure) == (Health.PROGRESSING, Health.STALLED, cure)
+    changed = change_remedy(verdict, remedy, "the breaker opened")
+    assert (verdict.health, changed.health, changed.remedy) == (Health.PROGRESSING, Health.STALLED, remedy)
     assert changed.evidence == "the breaker opened"

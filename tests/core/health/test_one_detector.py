@@ -76,7 +76,7 @@ def test_the_breaker_counts_the_failure_the_monitor_saw_and_signs_none_itself():
     assert imported.isdisjoint({"signature", "observe", "assess", "follow"})
 
 
-def test_the_breaker_opens_only_where_the_monitor_has_no_cure_left():
+def test_the_breaker_opens_only_where_the_monitor_has_no_remedy_left():
     facts = judged(stuck())
     assert facts[-1].breaker.state == "OPEN"
     assert {fact.breaker.state for fact in facts if fact.rung} == {"CLOSED"}

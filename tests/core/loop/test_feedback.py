@@ -7,12 +7,23 @@ import pytest
 from flyball.core.decide import decide
 from flyball.core.fold.evolve import evolve
 from flyball.core.loop.feedback import as_criteria, wishes
-from flyball.core.model.events import Event, ItemsSet, Moved, PersonSpoke, TaskReopened, TaskStopped
+from flyball.core.model.effects import Measure
+from flyball.core.model.events import (
+    Begun,
+    Event,
+    ItemsSet,
+    Moved,
+    PersonSpoke,
+    SessionStarted,
+    TaskReopened,
+    TaskStopped,
+)
 from flyball.core.model.state import State
 from flyball.core.model.task import Item
 from flyball.core.workflows.backlog.proposals import from_feedback
 from flyball.core.workflows.backlog.values import Backlog, Issue
 from flyball.testing.builders import short_tdd_run
+from flyball.testing.simulator import Honest, Simulator
 
 pytestmark = pytest.mark.req("C66")
 AT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -65,6 +76,19 @@ def test_a_task_that_is_done_begins_again_with_the_tests_of_what_is_new():
     state = heard(state, reopened, items, moved)
     assert (state.baseline, state.round_base, state.main.tests_accepted) == (None, state.main.head, state.main.head)
     assert [effect.id for effect in decide(state).effects] == ["save/reopened-1"]
+
+
+def test_a_test_must_be_new_against_the_round_and_all_else_is_seen_since_the_task_began():
+    simulator = Simulator(Honest())
+    simulator.run()
+    simulator.append(PersonSpoke("reopen", "say goodbye"), SessionStarted(1, "simulated", "0"))
+    assert simulator.run().decision == "DONE"
+    begun = [fact.effect for fact in simulator.of(Begun) if isinstance(fact, Begun)]
+    bases = [(effect.kind, effect.base) for effect in begun if isinstance(effect, Measure)]
+    first, second = bases[: len(bases) // 2], bases[len(bases) // 2 :]
+    assert {base for _kind, base in first} == {"base"}
+    assert [kind for kind, base in second if base == simulator.known.round_base] == ["baseline", "red"]
+    assert [kind for kind, base in second if base == "base"] == ["green", "refactor", "document", "qa"]
 
 
 def test_feedback_that_reaches_a_task_somebody_took_up_already_is_guidance():

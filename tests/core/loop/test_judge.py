@@ -113,19 +113,19 @@ def test_a_ladder_that_is_spent_opens_the_breaker_with_the_monitors_reason_and_k
 
 
 @pytest.mark.req("C21", "O50")
-def test_a_cure_closes_the_breaker_and_starts_a_fresh_context_with_the_lesson() -> None:
+def test_a_remedy_closes_the_breaker_and_starts_a_fresh_context_with_the_lesson() -> None:
     first = judged(measured=Measurement("turn-4", "t4", signature=SIGNED))
     state = a_state(
         a_task(), START, "GREEN", iteration=1, tree="t5", tree_before="t4",
         breaker=first.breaker, history=observe(History(), first.observation),
     )  # fmt: skip
     turn = msgspec.structs.replace(ok(), final_message="\n  I renamed it.\nAnd more.")
-    cured = judge(state, state.main, lambda *_: RED, passing(5), turn, Measurement("turn-5", "t5", signature=SIGNED))
-    assert (cured.rung, cured.fresh_context, cured.breaker.state) == ("fresh-context", True, "CLOSED")
-    assert cured.lesson == (
+    remedied = judge(state, state.main, lambda *_: RED, passing(5), turn, Measurement("turn-5", "t5", signature=SIGNED))
+    assert (remedied.rung, remedied.fresh_context, remedied.breaker.state) == ("fresh-context", True, "CLOSED")
+    assert remedied.lesson == (
         "Tried in GREEN, iteration 2: I renamed it.",
         "It failed: fails: t::a",
-        f"Why it was ended: {cured.verdict.evidence}. Take another approach.",
+        f"Why it was ended: {remedied.verdict.evidence}. Take another approach.",
     )
 
 

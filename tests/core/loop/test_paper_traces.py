@@ -2,22 +2,32 @@
 
 import random
 from collections import Counter
+from collections.abc import Callable
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 from tests.core.paper import EVALUATORS, PLAN, SUBTASKS, TRACK
+from tests.core.watched import Watched
 
 from flyball.core.claims.claims import Claim
+from flyball.core.fold.evolve import evolve
 from flyball.core.model.batch_events import LaneClosed
-from flyball.core.model.effects import Effect, Integrate, Measure, RunAgent, Save
-from flyball.core.model.events import Begun, Ended, Fact, Moved, PersonSpoke, SessionStarted, TaskStopped
+from flyball.core.model.effects import Effect, Integrate, Measure, OpenLane, RunAgent, Save
+from flyball.core.model.events import Begun, Ended, Event, ItemChanged, Moved, PersonSpoke, SessionStarted, TaskStopped
 from flyball.core.model.measurement import Measurement
-from flyball.core.model.outcomes import Conflicted, Failed, Integrated, NothingToIntegrate, Outcome, TurnEnded
-from flyball.core.model.state import State
-from flyball.core.model.task import Task
+from flyball.core.model.outcomes import (
+    Conflicted,
+    Failed,
+    Integrated,
+    Measured,
+    NothingToIntegrate,
+    Outcome,
+    Saved,
+    TurnEnded,
+)
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import Commit, EffectId, Task
 from flyball.core.workflows import registry
-from flyball.engine.recovery import reconcile_open_effects
 from flyball.testing.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 
@@ -56,12 +66,25 @@ class Team(World):
             return Conflicted(("README.md",), "both changed it")
         merged = super().integrate(effect)
         if isinstance(merged, Integrated):
-            mine, theirs = self.saved[effect.commit], self.saved[effect.onto]
-            names = sorted({*mine.split("+"), *theirs.split("+")} - {"tree-0"})
-            tree = "+".join(("tree-0", *names))
-            self.saved[merged.commit] = tree
+            added = Counter(names(self.saved[effect.commit])) - Counter(names(self.saved[effect.base]))
+            both = sorted((added + Counter(names(self.saved[effect.onto]))).elements())
+            tree = self.saved[merged.commit] = "+".join(("tree-0", *both))
             return Integrated(merged.commit, tree)
         return merged
+
+
+def names(tree: str) -> list[str]:
+    """The subtasks whose work is in a tree, as often as it is in there."""
+    return tree.split("+")[1:]
+
+
+class NoRoomFor13(Team):
+    """The workspace of one subtask cannot be made."""
+
+    def perform(self, effect: Effect, state: State) -> Outcome:
+        if effect.lane == "1.3" and effect.id.endswith("/open"):
+            return Failed("1.3/open: no space left on device")
+        return super().perform(effect, state)
 
 
 def accepted(simulator: Simulator) -> list[str]:
@@ -78,7 +101,7 @@ def test_independent_subtasks_are_worked_on_side_by_side_and_integrated_one_by_o
     simulator = Simulator(world, plan_task(parallel), "EXECUTE")
     state = simulator.run()
     assert state.decision == "DONE", state.stopped
-    assert world.saved[state.main.head].split("+")[1:] == ["1.1", "1.2", "1.3", "1.4", "1.5"]
+    assert names(world.saved[state.main.head]) == ["1.1", "1.2", "1.3", "1.4", "1.5"]
     assert sorted(accepted(simulator)) == ["1.1", "1.2", "1.3", "1.4", "1.5"]
     assert world.together == together
     closed = Counter(f.reason for f in simulator.of(LaneClosed) if isinstance(f, LaneClosed))
@@ -86,45 +109,6 @@ def test_independent_subtasks_are_worked_on_side_by_side_and_integrated_one_by_o
     assert list(state.lanes) == ["main"]
     order = accepted(simulator)
     assert order.index("1.1") < order.index("1.2"), "what depends on another comes after it"
-
-
-class Watched(Simulator):
-    """A controller that may be killed after any append; no fact of one lane may touch another."""
-
-    def __init__(self, world: World, task: Task, seed: int) -> None:
-        self.dice = random.Random(seed)
-        self.mortal = False
-        super().__init__(world, task, "EXECUTE", pick=self.dice.choice)
-        self.mortal = True
-
-    def append(self, *facts: Fact) -> None:
-        for fact in facts:
-            before = (
-                {} if self.state is None else {n: msgspec.json.encode(lane) for n, lane in self.state.lanes.items()}
-            )
-            super().append(fact)
-            lane = _lane(fact, self.known)
-            if lane and not isinstance(fact, PersonSpoke):
-                others = {n for n, lane_ in self.known.lanes.items() if n in before and n != lane}
-                touched = {n for n in others if msgspec.json.encode(self.known.lanes[n]) != before[n]}
-                assert not touched, f"{type(fact).__name__} of {lane} touched {touched}"
-        if self.mortal and self.known.stopped is None and self.dice.random() < 0.03:
-            self.mortal = False
-            super().append(SessionStarted(2, "simulated", "0"))
-            super().append(*reconcile_open_effects(self.known))
-            self.mortal = True
-
-    def end(self, effect: Effect) -> None:
-        if effect.id in self.known.open:
-            super().end(self.known.open[effect.id])
-
-
-def _lane(fact: Fact, state: State) -> str:
-    if isinstance(fact, Begun):
-        return str(fact.effect.lane)
-    if isinstance(fact, Ended):
-        return ""  # its lane is that of the effect, which the state no longer knows
-    return str(getattr(fact, "lane", "")) if state.lanes else ""
 
 
 @pytest.mark.req("C61")
@@ -142,15 +126,58 @@ def test_in_any_order_and_with_any_kill_nothing_is_lost_nothing_is_done_twice_an
     for seed in seeds:
         dice = random.Random(seed)
         world = Team(*dice.sample([item.id for item in SUBTASKS], dice.randrange(3)))
-        simulator = Watched(world, plan_task(dice.choice((1, 2, 3, 5))), seed)
+        task = plan_task(dice.choice((1, 2, 3, 5)))
+        simulator = Watched(world, task, "EXECUTE", dice=random.Random(seed), kills=0.03)
         state = simulator.run()
         assert state.decision == "DONE", (seed, state.stopped)
-        assert world.saved[state.main.head].split("+")[1:] == [item.id for item in SUBTASKS], seed
-        assert Counter(set(accepted(simulator))) == Counter(item.id for item in SUBTASKS), seed
+        assert names(world.saved[state.main.head]) == [item.id for item in SUBTASKS], seed
+        ticks = Counter(
+            f.id for f in simulator.of(ItemChanged) if isinstance(f, ItemChanged) and f.status == "completed"
+        )
+        assert ticks == Counter(item.id for item in SUBTASKS), (seed, ticks)
         begun = Counter((f.effect.id, f.effect.attempt) for f in simulator.of(Begun) if isinstance(f, Begun))
         ended = Counter((f.id, f.attempt) for f in simulator.of(Ended) if isinstance(f, Ended))
         assert all(times <= simulator_openings(simulator, key) for (key, _), times in begun.items()), seed
         assert set(ended) <= set(begun), seed
+
+
+def _spoil_tree(state: State, other: Lane, _outcome: Outcome) -> None:
+    other.tree = state.checkpoints[-1].tree
+
+
+def _spoil_best(state: State, other: Lane, _outcome: Outcome) -> None:
+    other.best, other.tree_before = state.checkpoints[-1], state.checkpoints[-1].tree
+
+
+def _spoil_last(_state: State, other: Lane, outcome: Outcome) -> None:
+    assert isinstance(outcome, Measured)
+    other.loop.last = outcome.measurement
+
+
+def _park(_state: State, other: Lane, outcome: Outcome) -> None:
+    assert isinstance(outcome, Failed)
+    other.failed = OpenLane(EffectId("1.3/open"), base=Commit("base")), outcome
+
+
+@pytest.mark.parametrize(
+    ("kind", "spoil"), [(Saved, _spoil_tree), (Saved, _spoil_best), (Measured, _spoil_last), (Failed, _park)]
+)
+def test_the_watch_sees_an_outcome_of_one_lane_that_touches_another(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Outcome], spoil: Callable[[State, Lane, Outcome], None]
+) -> None:
+    def careless(state: State | None, event: Event) -> State:
+        after = evolve(state, event)
+        ended = event.fact
+        if state is not None and isinstance(ended, Ended) and isinstance(ended.outcome, kind):
+            own = state.open[ended.id].lane
+            for other in (lane for lane in after.lanes.values() if lane.name != own):
+                spoil(after, other, ended.outcome)
+        return after
+
+    monkeypatch.setattr("flyball.testing.simulator.evolve", careless)
+    simulator = Watched(NoRoomFor13(), plan_task(3), "EXECUTE", dice=random.Random(0), kills=0)
+    with pytest.raises(AssertionError, match=f"{kind.__name__} of .* touched"):
+        simulator.run()
 
 
 def simulator_openings(simulator: Simulator, key: str) -> int:
@@ -164,13 +191,7 @@ def simulator_openings(simulator: Simulator, key: str) -> int:
 
 @pytest.mark.req("C60")
 def test_a_lane_whose_workspace_cannot_be_made_is_parked_and_the_others_go_on() -> None:
-    class Broken(Team):
-        def perform(self, effect: Effect, state: State) -> Outcome:
-            if effect.lane == "1.3" and effect.id.endswith("/open"):
-                return Failed("1.3/open: no space left on device")
-            return super().perform(effect, state)
-
-    simulator = Simulator(Broken(), plan_task(2), "EXECUTE")
+    simulator = Simulator(NoRoomFor13(), plan_task(2), "EXECUTE")
     state = simulator.run()
     assert (state.decision, state.stopped and state.stopped.kind) == ("BLOCKED", "error")
     assert {i.id for i in state.items if i.status == "completed"} == {"1.1", "1.2", "1.4", "1.5"}

@@ -7,7 +7,7 @@ from flyball.core.claims.claims import Claim
 from flyball.core.health.breaker import CLOSED, Breaker
 from flyball.core.health.history import Ending, History, Result
 from flyball.core.health.observation import Observation
-from flyball.core.health.verdict import Confidence, Cure, Health, Trend, Verdict
+from flyball.core.health.verdict import Confidence, Health, Remedy, Trend, Verdict
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.judge import judge
 from flyball.core.loop.ladder import Recovery, recover
@@ -21,12 +21,12 @@ from flyball.testing.simulator import START, Honest, Simulator, a_task, ok, suit
 
 NOW = Measurement("turn-4", "t4")
 SEEN = Observation(iteration=4, context=3, fine="the failure", summary="a test fails")
-CURES = {
-    Health.PROGRESSING: Cure.CONTINUE,
-    Health.STALLED: Cure.FRESH_CONTEXT,
-    Health.REGRESSING: Cure.ROLLBACK,
-    Health.FLIP_FLOPPING: Cure.ROLLBACK,
-    Health.BLOCKED: Cure.ASK,
+REMEDIES = {
+    Health.PROGRESSING: Remedy.CONTINUE,
+    Health.STALLED: Remedy.FRESH_CONTEXT,
+    Health.REGRESSING: Remedy.ROLLBACK,
+    Health.FLIP_FLOPPING: Remedy.ROLLBACK,
+    Health.BLOCKED: Remedy.ASK,
 }
 
 
@@ -43,8 +43,8 @@ def state(*rungs: str, fallback: tuple[str, ...] = ()) -> State:
     return a_state(a_task(settings=chosen), START, "GREEN", rungs=rungs, checkpoints=kept, best=kept[1])
 
 
-def next_rung(known: State, health: Health, cure: Cure | None = None, breaker: Breaker = CLOSED) -> Recovery:
-    verdict = Verdict(health, "", cure or CURES[health], Confidence.HIGH, Trend.STABLE, "evidence")
+def next_rung(known: State, health: Health, remedy: Remedy | None = None, breaker: Breaker = CLOSED) -> Recovery:
+    verdict = Verdict(health, "", remedy or REMEDIES[health], Confidence.HIGH, Trend.STABLE, "evidence")
     return recover(known, known.main, "tester", SEEN, verdict, breaker, NOW)
 
 
@@ -98,11 +98,11 @@ def test_a_breaker_that_opens_takes_the_next_rung_and_leaves_the_tree_alone() ->
 
 @pytest.mark.req("M18")
 def test_when_the_monitor_says_stop_no_rung_is_tried() -> None:
-    assert next_rung(state(), Health.STALLED, Cure.STOP).spent
+    assert next_rung(state(), Health.STALLED, Remedy.STOP).spent
 
 
 @pytest.mark.req("O50")
-def test_a_flip_flop_that_was_not_cured_asks_with_both_changes_shown() -> None:
+def test_a_flip_flop_that_was_not_remedied_asks_with_both_changes_shown() -> None:
     world = Honest()
     honest_turn, honest_look = world.turn, world.measure
 
@@ -125,7 +125,7 @@ def test_a_flip_flop_that_was_not_cured_asks_with_both_changes_shown() -> None:
 
 
 @pytest.mark.req("O50", "M18")
-def test_a_failure_that_every_cure_left_behind_and_a_new_context_meets_first_is_not_tried_again() -> None:
+def test_a_failure_that_every_remedy_left_behind_and_a_new_context_meets_first_is_not_tried_again() -> None:
     ended = tuple(Ending(n, ("the failure",)) for n in (1, 2))
     last = (Result(3, 3, failure="another"),)
     known = with_changes(state("fresh-context", "smaller-scope"), history=History(3, 3, last, endings=ended))
@@ -164,7 +164,7 @@ def test_two_batches_back_is_never_behind_the_last_accepted_tree_nor_in_another_
 
 @pytest.mark.req("O50")
 @pytest.mark.parametrize("best", [None, point(NOW.candidate)], ids=["no tree was better", "this tree is the best"])
-def test_without_a_better_tree_a_cure_starts_from_the_one_there_is(best: Checkpoint | None) -> None:
+def test_without_a_better_tree_a_remedy_starts_from_the_one_there_is(best: Checkpoint | None) -> None:
     found = next_rung(with_changes(state(), best=best), Health.STALLED)
     assert (found.rung, found.restore_to) == ("fresh-context", "")
 

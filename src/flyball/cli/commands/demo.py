@@ -216,8 +216,8 @@ def _verdict(judged: Judgement, conditions: Mapping[str, str]) -> str:
     if judged.false_claim:
         told = "the agent said it was done. The measurement said no, and the agent was told why"
         return f"{place} {told}: {plain(judged.missing[0], 120)}"
-    cured = f" Remedy: {judged.rung}, from the best checkpoint." if judged.rung else ""
-    return f"{place} {plain(judged.evidence, 120)}.{cured}"
+    remedy = f" Remedy: {judged.rung}, from the best checkpoint." if judged.rung else ""
+    return f"{place} {plain(judged.evidence, 120)}.{remedy}"
 
 
 def _wrap(text: str) -> list[str]:

@@ -95,7 +95,7 @@ def monitor(
         ),
     ],
 ) -> dict[str, Any]:
-    """Judge whether a loop makes progress: health, cure, evidence and confidence after its last iteration. Nothing is kept."""
+    """Judge whether a loop makes progress: health, remedy (`cure`), evidence and confidence after its last iteration. Nothing is kept."""
     with _explain_refusal():
         try:
             seen = msgspec.convert(observations, list[StreamObservation])

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import msgspec
 
 from flyball.core.failures.signature import signature
-from flyball.core.health.monitor import Confidence, Cure, Health, History, Thresholds, follow
+from flyball.core.health.monitor import Confidence, Health, History, Remedy, Thresholds, follow
 from flyball.core.health.observation import Kind, Observation
 from flyball.core.health.verdict import Blocker
 
@@ -51,7 +51,7 @@ class Advice(msgspec.Struct, frozen=True):
     """What a loop is told; `signature` names the failure, and two equal ones are the same failure."""
 
     health: Health
-    cure: Cure
+    remedy: Remedy = msgspec.field(name="cure")
     evidence: str
     confidence: Confidence
     signature: str | None
@@ -71,7 +71,7 @@ def advise(history: History, line: StreamObservation, thresholds: Thresholds = _
     """The history with one more iteration, and what to do about it."""
     seen = of_stream(line, history)
     history, verdict = follow(history, seen, thresholds)
-    return history, Advice(verdict.health, verdict.cure, verdict.evidence, verdict.confidence, seen.fine)
+    return history, Advice(verdict.health, verdict.remedy, verdict.evidence, verdict.confidence, seen.fine)
 
 
 def of_stream(line: StreamObservation, history: History) -> Observation:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from flyball.core.health.monitor import Cure, Health
+from flyball.core.health.monitor import Health, Remedy
 from flyball.core.health.observation import begin_loop, observe
 from flyball.core.model import batch_events as be
 from flyball.core.model.batches import AcceptedBatch, Batch, Returning, Rework
@@ -138,7 +138,7 @@ def on_judged(state: State, fact: Judged) -> None:
         restored=fact.rung.startswith("rollback"),
         rung=fact.rung,
         evidence=fact.verdict.evidence,
-        spent=fact.verdict.cure in {Cure.STOP, Cure.ASK},
+        spent=fact.verdict.remedy in {Remedy.STOP, Remedy.ASK},
     )
 
 

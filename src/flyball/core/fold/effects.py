@@ -48,7 +48,7 @@ def on_ended(state: State, fact: Ended, workflow: Workflow) -> None:
 def _keep(lane: Lane, effect: Effect, outcome: oc.Outcome) -> None:
     """An outcome belongs to its turn, to the panel, or to the lane; what failed or was broken off can be done again."""
     if isinstance(outcome, oc.Failed):
-        lane.failed = effect.id, outcome
+        lane.failed = effect, outcome
     if isinstance(effect, RunAgent):
         ended = oc.Interrupted(outcome.detail) if isinstance(outcome, oc.Failed) else outcome
         assert isinstance(ended, oc.TurnEnded | oc.Interrupted)

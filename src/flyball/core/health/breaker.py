@@ -1,8 +1,8 @@
-"""The circuit breaker: it counts what cures did not heal.
+"""The circuit breaker: it counts what remedies did not heal.
 
     CLOSED    --early warning: min(2, threshold - 1) iterations without progress--> HALF_OPEN
     HALF_OPEN --threshold reached, or the same error too often--> OPEN
-    any       --progress, a cure, a person's reset, a new stage--> CLOSED
+    any       --progress, a remedy, a person's reset, a new stage--> CLOSED
     OPEN      --cool-down, where one is set--> HALF_OPEN with its counters kept
 
 HALF_OPEN is a warning before the end, not a trial after it: the next prompt says what did not move.

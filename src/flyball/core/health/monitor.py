@@ -1,4 +1,4 @@
-"""Is the loop going anywhere? One health, one recommendation and one cure for every iteration (M10 to M19).
+"""Is the loop going anywhere? One health, one recommendation and one remedy for every iteration (M10 to M19).
 
 Pure: `history, verdict = follow(history, seen)`, for flyball's own workflows and for any other loop. The first matching rule
 gives the health.
@@ -11,21 +11,21 @@ from msgspec.structs import replace
 from flyball.core.health.history import History, Result
 from flyball.core.health.observation import REMEMBERED_FAILURES, Observation, observe
 from flyball.core.health.signals import Signal, dry_spell, flip_flops, gains, regressions, stalls
-from flyball.core.health.verdict import CURES, Blocker, Confidence, Cure, Health, Thresholds, Trend, Verdict
+from flyball.core.health.verdict import REMEDIES, Blocker, Confidence, Health, Remedy, Thresholds, Trend, Verdict
 from flyball.core.text.quantities import plural
 
 __all__ = [
     "Blocker",
     "Confidence",
-    "Cure",
     "Health",
     "History",
     "Observation",
+    "Remedy",
     "Thresholds",
     "Trend",
     "Verdict",
     "assess",
-    "change_cure",
+    "change_remedy",
     "follow",
     "observe",
 ]
@@ -51,30 +51,30 @@ def follow(history: History, seen: Observation, thresholds: Thresholds = _DEFAUL
 def assess(history: History, seen: Observation, thresholds: Thresholds = _DEFAULTS) -> Verdict:
     """The verdict on `seen`, which `observe` has already put into the history.
 
-    Health, cure and evidence come from the same signals, so that none can contradict another (M22).
+    Health, remedy and evidence come from the same signals, so that none can contradict another (M22).
     """
     health, signals = _health(history, seen, thresholds)
     verdict = Verdict(
         health=health,
-        recommendation=_recommendation(health, CURES[health][0], blockers := _blockers(seen)),
-        cure=CURES[health][0],
+        recommendation=_recommendation(health, REMEDIES[health][0], blockers := _blockers(seen)),
+        remedy=REMEDIES[health][0],
         confidence=_confidence(history, health, signals),
         trend=_trend(history, seen),
         evidence=_one_line(signals[0].text if signals else _course(history)),
         blockers=blockers,
     )
-    if verdict.cure is Cure.ROLLBACK and is_rollback_spent(history, seen):
-        verdict = change_cure(verdict, Cure.FRESH_CONTEXT, "a rollback in this context did not help")
+    if verdict.remedy is Remedy.ROLLBACK and is_rollback_spent(history, seen):
+        verdict = change_remedy(verdict, Remedy.FRESH_CONTEXT, "a rollback in this context did not help")
     if seen.gate_held and not seen.budget_gone and seen.kind != "optimise":
         return verdict
-    reason = end_of_cures(history, seen, verdict.cure, thresholds) if history.results else ""
+    reason = end_of_remedies(history, seen, verdict.remedy, thresholds) if history.results else ""
     if not reason or (health is Health.BLOCKED and not seen.budget_gone):
         return verdict
-    return change_cure(verdict, Cure.STOP, reason)
+    return change_remedy(verdict, Remedy.STOP, reason)
 
 
-def change_cure(verdict: Verdict, cure: Cure, reason: str) -> Verdict:
-    """The verdict with another cure and its reason; a loop that needs one is not PROGRESSING but STALLED (M22)."""
+def change_remedy(verdict: Verdict, remedy: Remedy, reason: str) -> Verdict:
+    """The verdict with another remedy and its reason; a loop that needs one is not PROGRESSING but STALLED (M22)."""
     progressing = verdict.health is Health.PROGRESSING
     health = Health.STALLED if progressing else verdict.health
     told = not reason or reason in verdict.evidence
@@ -82,8 +82,8 @@ def change_cure(verdict: Verdict, cure: Cure, reason: str) -> Verdict:
     return replace(
         verdict,
         health=health,
-        cure=cure,
-        recommendation=_recommendation(health, cure, verdict.blockers),
+        remedy=remedy,
+        recommendation=_recommendation(health, remedy, verdict.blockers),
         evidence=_one_line(evidence),
     )
 
@@ -109,9 +109,9 @@ def _health(history: History, seen: Observation, limits: Thresholds) -> tuple[He
     return Health.PROGRESSING, gains(history)
 
 
-def _recommendation(health: Health, cure: Cure, blockers: tuple[Blocker, ...]) -> str:
+def _recommendation(health: Health, remedy: Remedy, blockers: tuple[Blocker, ...]) -> str:
     if health is not Health.BLOCKED:
-        return "escalate" if cure is Cure.STOP else _RECOMMENDATION[health]
+        return "escalate" if remedy is Remedy.STOP else _RECOMMENDATION[health]
     types = {blocker.type for blocker in blockers}
     if "missing-review" in types:
         return "run-review"
@@ -202,20 +202,20 @@ def is_rollback_spent(history: History, seen: Observation) -> bool:
     return any(result.restored for result in _results_in_context(history, seen)[1:])
 
 
-def end_of_cures(history: History, seen: Observation, remedy: Cure, limits: Thresholds) -> str:
-    """Why no further cure is worth trying, or nothing."""
+def end_of_remedies(history: History, seen: Observation, remedy: Remedy, limits: Thresholds) -> str:
+    """Why no further remedy is worth trying, or nothing."""
     if seen.budget_gone:
         return "the budget is gone"
     if len(history.broken_on) >= limits.broken_trees:
         return f"gate broken on {plural(len(history.broken_on), 'different tree')}: {seen.gate_broken}"
-    if remedy is Cure.CONTINUE:
+    if remedy is Remedy.CONTINUE:
         return ""
     failure, summary = history.results[-1].failure, history.results[-1].summary
     named = f": {summary}" if summary else ""
     outlived = sum(failure in ending.failures for ending in history.endings) if failure else 0
     if outlived >= limits.endings_before_stop:
         return f"the same failure ended {plural(outlived, 'earlier context')}{named}"
-    if remedy is Cure.FRESH_CONTEXT and history.contexts >= limits.contexts:
+    if remedy is Remedy.FRESH_CONTEXT and history.contexts >= limits.contexts:
         return f"{plural(history.contexts, 'context is', 'contexts are')} spent{named}"
     return ""
 

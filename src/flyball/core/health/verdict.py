@@ -1,6 +1,6 @@
-"""The monitor's words: health, cure, confidence, trend, and the thresholds behind them.
+"""The monitor's words: health, remedy, confidence, trend, and the thresholds behind them.
 
-`CURES` says which cures each health may carry. A verdict whose health and cure contradict each other cannot be made (M22).
+`REMEDIES` says which remedies each health may carry. A verdict whose health and remedy contradict each other cannot be made (M22).
 """
 
 from enum import StrEnum
@@ -26,7 +26,7 @@ class Health(StrEnum):
     FLIP_FLOPPING = "FLIP-FLOPPING"
 
 
-class Cure(StrEnum):
+class Remedy(StrEnum):
     """What to do about it."""
 
     CONTINUE = "continue"
@@ -36,14 +36,14 @@ class Cure(StrEnum):
     STOP = "stop"
 
 
-CURES: dict[Health, tuple[Cure, ...]] = {
-    Health.PROGRESSING: (Cure.CONTINUE,),
-    Health.STALLED: (Cure.FRESH_CONTEXT, Cure.STOP),
-    Health.REGRESSING: (Cure.ROLLBACK, Cure.FRESH_CONTEXT, Cure.STOP),
-    Health.FLIP_FLOPPING: (Cure.ROLLBACK, Cure.FRESH_CONTEXT, Cure.STOP),
-    Health.BLOCKED: (Cure.ASK, Cure.STOP),
+REMEDIES: dict[Health, tuple[Remedy, ...]] = {
+    Health.PROGRESSING: (Remedy.CONTINUE,),
+    Health.STALLED: (Remedy.FRESH_CONTEXT, Remedy.STOP),
+    Health.REGRESSING: (Remedy.ROLLBACK, Remedy.FRESH_CONTEXT, Remedy.STOP),
+    Health.FLIP_FLOPPING: (Remedy.ROLLBACK, Remedy.FRESH_CONTEXT, Remedy.STOP),
+    Health.BLOCKED: (Remedy.ASK, Remedy.STOP),
 }
-"""The cures a health may carry; the first is its own."""
+"""The remedies a health may carry; the first is its own."""
 
 
 class Confidence(StrEnum):
@@ -81,16 +81,16 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """The monitor's word on one iteration."""
+    """The monitor's word on one iteration; journals hold the remedy under its first name."""
 
     health: Health
     recommendation: str
-    cure: Cure
+    remedy: Remedy = msgspec.field(name="cure")
     confidence: Confidence
     trend: Trend
     evidence: str
     blockers: tuple[Blocker, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.cure not in CURES[self.health]:
-            raise ValueError(f"{self.health} cannot carry the cure {self.cure}")
+        if self.remedy not in REMEDIES[self.health]:
+            raise ValueError(f"{self.health} cannot carry the remedy {self.remedy}")

@@ -19,7 +19,7 @@ from flyball.core.health.monitor import Verdict, follow
 from flyball.core.health.observation import Observation
 from flyball.core.health.verdict import Blocker
 from flyball.core.loop.gates import Weigh, Weighed
-from flyball.core.loop.ladder import NONE_NEEDED, Recovery, recover, verdict_with_cure
+from flyball.core.loop.ladder import NONE_NEEDED, Recovery, recover, verdict_with_remedy
 from flyball.core.memory.recording import anti_pattern, decisions, revisions
 from flyball.core.model.effects import Option, Question, RunAgent
 from flyball.core.model.events import Fact, Judged, LearningSource
@@ -63,7 +63,7 @@ def judge(
     )
     # What a review rejects goes back to a stage that begins anew: there is nothing to remedy in this one.
     recovery = NONE_NEEDED if weighed.rejected else recover(state, lane, effect.role, seen, verdict, struck, measured)
-    verdict = verdict_with_cure(recovery, verdict, struck)
+    verdict = verdict_with_remedy(recovery, verdict, struck)
     return Judged(
         stage=lane.stage,
         iteration=lane.loop.iteration + 1,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -25,7 +24,7 @@ from flyball.core.loop.step import NOTHING, Step, perform, record
 from flyball.core.loop.workflow import BOTH_GATES, Brief
 from flyball.core.model.effects import Measure, RunAgent, Save
 from flyball.core.model.events import Fact, LimitHit, TurnSetAside
-from flyball.core.model.measurement import Measurement
+from flyball.core.model.measurement import Measurement, MeasurementKind
 from flyball.core.model.outcomes import ABSENT, FAILED, LIMITED, Interrupted, Saved, TurnEnded, Usage
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId, open_items
@@ -36,18 +35,20 @@ ASK_FOR_SIGNAL_AFTER = 2
 class Stage(msgspec.Struct, frozen=True):
     """One row of a workflow's table; `area` begins the subject of its commit, `product` is whether its role writes product code,
     `strikes` are the breaker's thresholds where they are not those of all stages,
-    `checks` is whether the criteria of a later review are measured after its rejection.
+    `checks` is whether the criteria of a later review are measured after its rejection. With `since_round` a test is new if the tree
+    that the round began from lacks it; otherwise all is seen since the task began.
     """
 
     name: str
     role: str
-    kind: Literal["red", "green", "refactor", "document", "qa", "gates"]
+    kind: MeasurementKind
     weigh: Weigh
     brief: Brief
     area: str = ""
     product: bool = False
     strikes: Strikes | None = None
     checks: bool = False
+    since_round: bool = False
 
 
 def iterate(
@@ -191,8 +192,7 @@ def measure(state: State, lane: Lane, stage: Stage, name: EffectId, candidate: C
         lane=lane.name,
         kind=stage.kind,
         candidate=candidate,
-        # What a test must be new against is what the round started from; all else is seen since the task began.
-        base=state.round_base if stage.kind == "red" and state.round_base else state.prepared.base,
+        base=state.round_base if stage.since_round and state.round_base else state.prepared.base,
         accepted=lane.tests_accepted or lane.head,
         iteration=lane.loop.iteration + 1,
         items=open_items(state.items),

@@ -1,4 +1,4 @@
-"""The recovery ladder: which cure is tried next, and when there is none left.
+"""The recovery ladder: which remedy is tried next, and when there is none left.
 
 STALLED may use every rung once, FLIP-FLOPPING one rollback, all rollbacks together two; an accepted stage begins anew. A
 rung always starts a fresh context, because inside one conversation the same failure does not heal; it starts from the best
@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from flyball.core.health.breaker import Breaker
-from flyball.core.health.monitor import Cure, Verdict, change_cure
+from flyball.core.health.monitor import Remedy, Verdict, change_remedy
 from flyball.core.health.observation import Observation, observe
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Checkpoint, Lane, State
@@ -40,30 +40,30 @@ def recover(
     """The next untried rung for what the monitor and the breaker say of this iteration of `role`."""
     fallback = state.task.settings.choice(role).fallback
     rungs = tuple(r for r in STALL_RUNGS if r != "other-agent" or fallback)
-    if seen.gate_held and verdict.cure == "continue":
+    if seen.gate_held and verdict.remedy == "continue":
         return NONE_NEEDED
-    if verdict.cure == "continue" and breaker.state != "OPEN":
+    if verdict.remedy == "continue" and breaker.state != "OPEN":
         return _spent_on_same_failure(lane, seen, rungs)
-    if verdict.cure in {"stop", "ask"}:
+    if verdict.remedy in {"stop", "ask"}:
         return SPENT
     if verdict.health in {"FLIP-FLOPPING", "REGRESSING"}:
         return _rollback(state, lane, verdict, measured)
     rung = next((r for r in rungs if r not in lane.loop.rungs), None)
     if rung is None:
         return SPENT
-    stalled = verdict.cure != "continue"
+    stalled = verdict.remedy != "continue"
     return Recovery(rung, _back(lane.best, measured) if stalled else Commit(""))
 
 
-def verdict_with_cure(recovery: Recovery, verdict: Verdict, breaker: Breaker) -> Verdict:
-    """The verdict with the cure that the ladder really takes, so that word and deed agree (M22)."""
-    reason = recovery.reason or (breaker.reason if verdict.cure is Cure.CONTINUE else "")
+def verdict_with_remedy(recovery: Recovery, verdict: Verdict, breaker: Breaker) -> Verdict:
+    """The verdict with the remedy that the ladder really takes, so that word and deed agree (M22)."""
+    reason = recovery.reason or (breaker.reason if verdict.remedy is Remedy.CONTINUE else "")
     if recovery.spent:
-        return verdict if verdict.cure in {Cure.ASK, Cure.STOP} else change_cure(verdict, Cure.STOP, reason)
+        return verdict if verdict.remedy in {Remedy.ASK, Remedy.STOP} else change_remedy(verdict, Remedy.STOP, reason)
     if not recovery.rung:
         return verdict
-    cure = Cure.ROLLBACK if recovery.rung.startswith("rollback") else Cure.FRESH_CONTEXT
-    return verdict if verdict.cure is cure else change_cure(verdict, cure, reason)
+    remedy = Remedy.ROLLBACK if recovery.rung.startswith("rollback") else Remedy.FRESH_CONTEXT
+    return verdict if verdict.remedy is remedy else change_remedy(verdict, remedy, reason)
 
 
 def _spent_on_same_failure(lane: Lane, seen: Observation, rungs: tuple[str, ...]) -> Recovery:

@@ -11,6 +11,7 @@ from flyball.core.health.breaker import Strikes
 from flyball.core.loop.progress import StageNumbers
 from flyball.core.loop.role import Role
 from flyball.core.loop.step import Step
+from flyball.core.loop.transitions import Transition
 from flyball.core.model.effects import Effect
 from flyball.core.model.events import Fact, Moved
 from flyball.core.model.measurement import Measurement
@@ -43,7 +44,7 @@ class Demo(msgspec.Struct, frozen=True):
 
 class Workflow(msgspec.Struct, frozen=True):
     """A name, its stages in order, what comes next in a lane, where a skipped stage leads, what its roles are told, and what
-    becomes of feedback once it is done.
+    becomes of feedback once it is done. `transitions` is the table that its moves are looked up in, where they stand in one.
 
     `undo` gives the facts of a person's rollback: which accepted checkpoints no longer stand, by their labels, and which one does.
     `coordinate` looks at the whole task before the lanes are asked: it opens, integrates and closes them. A workflow that goes round
@@ -68,6 +69,7 @@ class Workflow(msgspec.Struct, frozen=True):
     brief: Brief
     reopened: Callable[[State, Lane], Step]
     coordinate: Callable[[State], Step | None] = lambda _state: None
+    transitions: tuple[Transition, ...] = ()
     rolled_back_to: str = ""
     undo: Callable[[State, frozenset[str], str], tuple[Fact, ...]] = lambda _state, _labels, _to: ()
     record: Record = Record()

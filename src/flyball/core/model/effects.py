@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
+from flyball.core.model.measurement import MeasurementKind
 from flyball.core.model.outcomes import Usage
 from flyball.core.model.task import MAIN, Author, Commit, EffectId, Item
 
@@ -45,8 +46,10 @@ class Effect(_Identified, frozen=True, omit_defaults=True, kw_only=True):
     """What every effect carries, so that whoever performs it needs nothing else.
 
     `lane` is the line of work it is for, `at` when it was first begun, which dates what it writes, and `attempt` how often.
+    One that reads or writes `users_files` waits for the user when it fails: only they can mend their files.
     """
 
+    users_files: ClassVar[bool] = False
     lane: str = MAIN
     attempt: int = 1
     at: datetime | None = None
@@ -135,7 +138,7 @@ class Measure(Effect, frozen=True, omit_defaults=True, tag="measure"):
     so the tests of its criteria may be older than it.
     """
 
-    kind: Literal["baseline", "red", "green", "refactor", "document", "qa", "gates"]
+    kind: MeasurementKind
     candidate: Commit
     base: Commit
     accepted: Commit

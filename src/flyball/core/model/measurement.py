@@ -9,6 +9,8 @@ import msgspec
 from flyball.core.failures.signature import Signature
 
 Scalar = str | int | float | bool | None
+MeasurementKind = Literal["baseline", "red", "green", "refactor", "document", "qa", "gates"]
+"""What is looked at beyond the gates: the measurer's own words (`measures/kinds.py`), whichever stage asks for it."""
 
 
 class Counts(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,6 +1,7 @@
 """What is known of a task, grouped by how long it is known.
 
     State   the task: request, items, checkpoints, learnings, questions, limits, spend, and the workflow's own record
+    Batches subtasks side by side: the batch being integrated, what was accepted, sent back or parked
     Lane    one line of work: a workspace, its stage, its head
     Loop    since the stage began: iterations, verdicts, breaker, what was tried
     Turn    one agent run and what was made of it; none between turns
@@ -179,7 +180,7 @@ class Lane(msgspec.Struct):
     recalls: int = 0
     outcomes: dict[EffectId, oc.Outcome] = {}
     attempts: dict[EffectId, int] = {}
-    failed: tuple[EffectId, oc.Failed] | None = None
+    failed: tuple[Effect, oc.Failed] | None = None
     loop: Loop = msgspec.field(default_factory=Loop)
     turn: Turn | None = None
     panel: Panel | None = None

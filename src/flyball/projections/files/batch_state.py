@@ -75,7 +75,7 @@ def answer(verdict: Verdict, iteration: int) -> dict[str, Any]:
     return {
         "status": verdict.health,
         "recommendation": plain(verdict.recommendation),
-        "cure": verdict.cure,
+        "cure": verdict.remedy,
         "confidence": verdict.confidence,
         "trend": verdict.trend,
         "evidence": plain(verdict.evidence, 1000),

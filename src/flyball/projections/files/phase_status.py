@@ -64,7 +64,7 @@ def _block_of_iteration(state: State, fact: Judged) -> fields.StatusBlock:
         dual_gate=_dual_gate(fact),
         blockers=blockers,
         patterns_applied=fact.patterns_applied if fact.stage == status_block.REFACTOR_PHASE else (),
-        recommendation=f"{fact.verdict.recommendation} ({fact.verdict.cure}): {fact.verdict.evidence}",
+        recommendation=f"{fact.verdict.recommendation} ({fact.verdict.remedy}): {fact.verdict.evidence}",
         **(_qa(state, fact, measured) if fact.stage == status_block.REVIEW_PHASE else _work(measured)),
     )
 

@@ -78,7 +78,7 @@ def lane_name(state: State, fact: ev.Fact) -> str:
     kind, _, number = fact.id.partition("/")
     for lane in state.lanes.values():
         turn = lane.turn.effect.turn if lane.turn is not None else 0
-        failed = lane.failed is not None and lane.failed[0] == fact.id
+        failed = lane.failed is not None and lane.failed[0].id == fact.id
         if failed or fact.id in lane.outcomes or (kind in {"turn", "save", "measure"} and number == str(turn)):
             return lane.name
     return MAIN
@@ -111,7 +111,7 @@ def _tell_judged(fact: ev.Judged) -> str:
     verdict = fact.verdict
     if fact.can_exit:
         return f"verdict: {fact.stage} is complete, {verdict.health}: {BOTH_GATES}"
-    decision = "BLOCKED" if verdict.cure in {"ask", "stop"} else "CONTINUE"
+    decision = "BLOCKED" if verdict.remedy in {"ask", "stop"} else "CONTINUE"
     parts = [f"verdict: {decision}, {verdict.health}: {verdict.evidence}"]
     parts += ["the work was rejected"] if fact.rejected else []
     if fact.false_claim:

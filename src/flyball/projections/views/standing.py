@@ -94,7 +94,7 @@ def _saving_last_report(state: State) -> Save | None:
 def health(state: State, history: TaskHistory) -> str:
     """The monitor's last word, which never contradicts the decision (M22); before the first there is none to quote.
 
-    A task that is DONE arrived. One that is BLOCKED although it was PROGRESSING waits for a person, not for a cure.
+    A task that is DONE arrived. One that is BLOCKED although it was PROGRESSING waits for a person, not for a remedy.
     """
     last = history.judgements[-1].health if history.judgements else "INITIALIZING"
     if state.decision == "DONE":

@@ -370,7 +370,7 @@ def test_an_edit_refused_although_nobody_changes_the_file_is_put_to_a_person_who
     assert simulator.run().decision == "DONE"
 
 
-def test_an_implementer_that_changes_nothing_is_cured_and_then_blocked_whatever_validators_would_say() -> None:
+def test_an_implementer_that_changes_nothing_is_remedied_and_then_blocked_whatever_validators_would_say() -> None:
     world = Working(BUG)
     world.measure = lambda measure, _state: replace(suite(measure.candidate, world.tree), unchanged=True)
     simulator = a_backlog(world)

@@ -4,20 +4,19 @@ import random
 from collections import Counter
 from itertools import pairwise
 
-import msgspec
 import pytest
+from tests.core.watched import Watched
 from tests.core.workflows.plan.world import Team, a_plan_task, ids, parts, simulated
 
 from flyball.core.claims.claims import Claim, Rejection
 from flyball.core.model.batch_events import BatchEnded, BatchReviewed, LaneOpened, SubtaskIntegrated
-from flyball.core.model.effects import Effect, Integrate, RunAgent
-from flyball.core.model.events import Begun, Ended, Fact, ItemChanged, PersonSpoke, SessionStarted
+from flyball.core.model.effects import Integrate, RunAgent
+from flyball.core.model.events import Begun, ItemChanged, PersonSpoke
 from flyball.core.model.outcomes import Conflicted, TurnEnded
 from flyball.core.model.state import State
-from flyball.core.model.task import Item, Task
+from flyball.core.model.task import Item
 from flyball.core.workflows.plan.grammar import render
-from flyball.engine.recovery import reconcile_open_effects
-from flyball.testing.simulator import Simulator, World
+from flyball.testing.simulator import Simulator
 
 KILLS, REJECTIONS, CONFLICTS, CRASHES = 0.02, 0.15, 0.15, 0.05
 TROUBLES = 6
@@ -66,35 +65,6 @@ class Troubled(Team):
         return Conflicted(("a.py",), effect.id) if self.strikes(CONFLICTS) else None
 
 
-class Watched(Simulator):
-    """A controller that may be killed after any append; no fact of one lane may touch another."""
-
-    def __init__(self, world: World, task: Task, dice: random.Random) -> None:
-        self.dice = dice
-        self.mortal = False
-        super().__init__(world, task, "GATHER", pick=self.dice.choice)
-        self.mortal = True
-
-    def append(self, *facts: Fact) -> None:
-        for fact in facts:
-            before = {} if self.state is None else {n: msgspec.json.encode(x) for n, x in self.state.lanes.items()}
-            super().append(fact)
-            lane = fact.effect.lane if isinstance(fact, Begun) else str(getattr(fact, "lane", ""))
-            if lane and not isinstance(fact, Ended | PersonSpoke):
-                others = {n for n in self.known.lanes if n in before and n != lane}
-                touched = {n for n in others if msgspec.json.encode(self.known.lanes[n]) != before[n]}
-                assert not touched, f"{type(fact).__name__} of {lane} touched {touched}"
-        if self.mortal and self.known.stopped is None and self.dice.random() < KILLS:
-            self.mortal = False
-            super().append(SessionStarted(2, "simulated", "0"))
-            super().append(*reconcile_open_effects(self.known))
-            self.mortal = True
-
-    def end(self, effect: Effect) -> None:
-        if effect.id in self.known.open:
-            super().end(self.known.open[effect.id])
-
-
 def unearned_ticks(simulator: Simulator) -> list[str]:
     """Subtasks that were ticked although the review or the gates had not passed on the tree that was integrated."""
     integrated: dict[str, str] = {}
@@ -128,7 +98,8 @@ def test_in_any_order_and_with_any_kill_nothing_is_lost_doubled_or_ticked_unearn
         dice = random.Random(seed)
         items = a_plan(dice)
         world = Troubled(random.Random(seed + 1), items)
-        simulator = Watched(world, a_plan_task(items, parallel=dice.choice((1, 2, 3, 5))), dice)
+        task = a_plan_task(items, parallel=dice.choice((1, 2, 3, 5)))
+        simulator = Watched(world, task, "GATHER", dice=dice, kills=KILLS)
         state = simulator.run(9000)
         while state.decision == "BLOCKED":  # three rejections in a row are put to a person
             simulator.append(PersonSpoke("reset"))

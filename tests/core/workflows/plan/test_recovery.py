@@ -1,4 +1,4 @@
-"""The recovery ladder of a plan: each rung cures what it is for, and when none is left a person gets the whole story."""
+"""The recovery ladder of a plan: each rung remedies what it is for, and when none is left a person gets the whole story."""
 
 from collections.abc import Callable
 
@@ -35,8 +35,8 @@ def with_two_agents(task: Task) -> Task:
     return replace(task, agents=agents, settings=replace(task.settings, roles=roles))
 
 
-def stubborn(cured: Callable[[RunAgent], bool]) -> Team:
-    """A world whose reviewer rejects 2.1 for the same reason until a turn on it is made as `cured` wants it."""
+def stubborn(is_remedied: Callable[[RunAgent], bool]) -> Team:
+    """A world whose reviewer rejects 2.1 for the same reason until a turn on it is made as `is_remedied` wants it."""
     world = Team()
     made: list[RunAgent] = []
 
@@ -44,7 +44,7 @@ def stubborn(cured: Callable[[RunAgent], bool]) -> Team:
         if turn.item == "2.1":
             made.append(turn)
         reviewing = turn.role == "reviewer" and turn.stage == "REVIEW" and "2.1" in state.lanes
-        return rejecting(**{"2_1": "an empty order is not read"}) if reviewing and not cured(made[-1]) else None
+        return rejecting(**{"2_1": "an empty order is not read"}) if reviewing and not is_remedied(made[-1]) else None
 
     world.say = say
     return world
@@ -59,7 +59,7 @@ def last_lane(simulator: Simulator, item: str) -> LaneOpened:
 
 
 @pytest.mark.req("O50")
-def test_a_stall_is_cured_by_a_fresh_context_with_the_lesson_and_without_the_work_that_failed() -> None:
+def test_a_stall_is_remedied_by_a_fresh_context_with_the_lesson_and_without_the_work_that_failed() -> None:
     world = stubborn(lambda turn: "An earlier attempt was ended" in turn.prompt)
     simulator = simulated(world)
     state = simulator.run()
@@ -71,7 +71,7 @@ def test_a_stall_is_cured_by_a_fresh_context_with_the_lesson_and_without_the_wor
 
 
 @pytest.mark.req("O50")
-def test_a_stall_is_cured_by_another_agent_where_one_is_set() -> None:
+def test_a_stall_is_remedied_by_another_agent_where_one_is_set() -> None:
     simulator = simulated(stubborn(lambda turn: turn.agent == "second"), with_two_agents(a_plan_task()))
     assert simulator.run().decision == "DONE"
     rungs = [rung for _, rung in batch_verdicts(simulator) if rung]
@@ -79,7 +79,7 @@ def test_a_stall_is_cured_by_another_agent_where_one_is_set() -> None:
 
 
 @pytest.mark.req("O50")
-def test_a_stall_is_cured_by_a_smaller_scope_alone() -> None:
+def test_a_stall_is_remedied_by_a_smaller_scope_alone() -> None:
     simulator = simulated(stubborn(lambda turn: "Work on the first open point only" in turn.prompt))
     assert simulator.run().decision == "DONE"
     assert [rung for _, rung in batch_verdicts(simulator) if rung] == ["fresh-context", "smaller-scope"]
@@ -88,7 +88,7 @@ def test_a_stall_is_cured_by_a_smaller_scope_alone() -> None:
 
 
 @pytest.mark.req("O50")
-def test_a_stall_is_cured_by_a_new_plan_that_keeps_what_is_done() -> None:
+def test_a_stall_is_remedied_by_a_new_plan_that_keeps_what_is_done() -> None:
     split = (
         *(item for item in SUBTASKS if item.id not in {"2.1", "2.3"}),
         Item("3.1", "read one order", files=("pkg/order.py",), acceptance=("one order is read",)),

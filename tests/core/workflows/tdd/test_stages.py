@@ -8,7 +8,7 @@ import pytest
 from flyball.core.claims.claims import Claim, Finding
 from flyball.core.health.breaker import CLOSED
 from flyball.core.health.monitor import Observation
-from flyball.core.health.verdict import Confidence, Cure, Health, Trend, Verdict
+from flyball.core.health.verdict import Confidence, Health, Remedy, Trend, Verdict
 from flyball.core.loop import gates
 from flyball.core.model.events import Judged
 from flyball.core.model.measurement import (
@@ -262,7 +262,7 @@ def test_the_first_iteration_is_compared_with_the_entry_of_the_stage(stage: str)
 @pytest.mark.parametrize(("passing", "blocking", "progress"), [(2, 1, True), (1, 0, True), (1, 1, False)])
 def test_qa_moves_when_more_checks_pass_or_fewer_findings_block(passing: int, blocking: int, *, progress: bool) -> None:
     earlier = GateVerdict(False, "", (), {"checks_passing": 1, "blocking_issues": 1})
-    verdict = Verdict(Health.PROGRESSING, "continue", Cure.CONTINUE, Confidence.LOW, Trend.STABLE, "")
+    verdict = Verdict(Health.PROGRESSING, "continue", Remedy.CONTINUE, Confidence.LOW, Trend.STABLE, "")
     judged = Judged("QA", 1, 1, earlier, False, Observation(1), verdict, CLOSED)
     checks = (Check("readme", "pass", True), Check("lint_clean", "pass", True))[:passing]
     claim = Claim(findings=(Finding("major", "it leaks"),) * blocking)
@@ -451,7 +451,7 @@ def test_an_approval_of_a_tree_that_cannot_be_trusted_is_a_rejection() -> None:
 @pytest.mark.req("C30")
 def test_qas_first_look_is_compared_with_nothing_and_not_with_another_stage() -> None:
     values = GateVerdict(False, "", (), {"checks_passing": 9, "blocking_issues": 9})
-    verdict = Verdict(Health.PROGRESSING, "continue", Cure.CONTINUE, Confidence.LOW, Trend.STABLE, "")
+    verdict = Verdict(Health.PROGRESSING, "continue", Remedy.CONTINUE, Confidence.LOW, Trend.STABLE, "")
     green = Judged("GREEN", 1, 1, values, False, Observation(1), verdict, CLOSED)
     assert weigh("QA", measured(), judged=green).progress, "one check passes, and none was known before"
     assert not weigh("QA", measured(checks=()), judged=green).progress

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from flyball.core.advice.batch import BatchResult, Failure, Review, of_batch
-from flyball.core.health.monitor import Cure, Health, Verdict, change_cure, follow
+from flyball.core.health.monitor import Health, Remedy, Verdict, change_remedy, follow
 from flyball.core.loop import questions
 from flyball.core.loop.batches.choosing import open_subtasks, subtask_lanes
 from flyball.core.loop.batches.lanes import REPLAN
@@ -71,7 +71,7 @@ def judge(rules: BatchRules, state: State, lane: Lane, batch: Batch) -> Judged:
     held = not missing
     seen = replace(seen, gate_held=held)
     _, verdict = follow(state.batches.history, seen, state.task.settings.monitor)
-    verdict, rung = remedy(rules, state, result, verdict)
+    verdict, rung = choose_remedy(rules, state, result, verdict)
     return Judged(
         stage=lane.stage,
         iteration=lane.loop.iteration + 1,
@@ -97,18 +97,18 @@ def judge(rules: BatchRules, state: State, lane: Lane, batch: Batch) -> Judged:
     )
 
 
-def remedy(rules: BatchRules, state: State, result: BatchResult, verdict: Verdict) -> tuple[Verdict, str]:
+def choose_remedy(rules: BatchRules, state: State, result: BatchResult, verdict: Verdict) -> tuple[Verdict, str]:
     """What is tried next; the verdict says STOP where nothing is left."""
     spent = [gone.detail for gone in state.batches.failures.values() if gone.spent]
     if spent and rules.replans(state):
-        cure = Cure.ASK if verdict.health is Health.BLOCKED else Cure.FRESH_CONTEXT
+        remedy = Remedy.ASK if verdict.health is Health.BLOCKED else Remedy.FRESH_CONTEXT
         told = spent[0].partition("\n")[0]
-        return change_cure(verdict, cure, f"every remedy inside the lane was tried: {told}"), REPLAN
-    if verdict.cure in {Cure.CONTINUE, Cure.STOP, Cure.ASK}:
+        return change_remedy(verdict, remedy, f"every remedy inside the lane was tried: {told}"), REPLAN
+    if verdict.remedy in {Remedy.CONTINUE, Remedy.STOP, Remedy.ASK}:
         return verdict, ""
     rolls_back = verdict.health in {Health.REGRESSING, Health.FLIP_FLOPPING}
     rung = _rollback(state, verdict) if rolls_back else _next_rung(rules, state, result)
-    return (verdict, rung) if rung else (change_cure(verdict, Cure.STOP, "every remedy was tried"), "")
+    return (verdict, rung) if rung else (change_remedy(verdict, Remedy.STOP, "every remedy was tried"), "")
 
 
 def _rollback(state: State, verdict: Verdict) -> str:

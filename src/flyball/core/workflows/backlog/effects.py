@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import msgspec
 
 from flyball.core.model.effects import Effect
@@ -13,6 +15,7 @@ from flyball.core.workflows.backlog.values import Backlog, Session
 class ReadBacklog(Effect, frozen=True, omit_defaults=True, tag="read_backlog"):
     """Read a backlog folder as it is now; `issue` is the one whose whole text is wanted, `ignore` what is no issue file."""
 
+    users_files: ClassVar[bool] = True
     path: str
     issue: str = ""
     ignore: tuple[str, ...] = ()
@@ -21,6 +24,7 @@ class ReadBacklog(Effect, frozen=True, omit_defaults=True, tag="read_backlog"):
 class EditBacklog(Effect, frozen=True, omit_defaults=True, tag="edit_backlog"):
     """Change a backlog folder, if the files that are changed still are what was read (`seen`: SHA-256 by name)."""
 
+    users_files: ClassVar[bool] = True
     path: str
     seen: dict[str, str]
     edits: tuple[WorkEdit, ...]

@@ -13,7 +13,7 @@ from flyball.core.claims.reviews import Validation
 from flyball.core.claims.validation_summary import NoSummary, of_claim
 from flyball.core.claims.values import CAUTION
 from flyball.core.failures.signature import signature
-from flyball.core.health.monitor import Cure, follow
+from flyball.core.health.monitor import Remedy, follow
 from flyball.core.health.observation import Observation
 from flyball.core.memory.recording import anti_pattern
 from flyball.core.model.effects import RunAgent
@@ -110,7 +110,7 @@ def weigh(state: State, lane: Lane) -> tuple[Fact, ...]:
         can_exit=held,
         score=float(passed),
         rejected=not held,
-        restore_to=lane.head if verdict.cure == Cure.ROLLBACK and not held else Commit(""),
+        restore_to=lane.head if verdict.remedy == Remedy.ROLLBACK and not held else Commit(""),
         findings=tuple(f for review in work.reviews.values() for f in review.findings if f.severity in BLOCKING),
         batch=True,
     )

@@ -17,6 +17,7 @@ from flyball.core.loop.feedback import wishes
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import NOTHING, Step, halt, perform, record
+from flyball.core.loop.transitions import BY_A_PERSON, HELD, REJECTED, SKIPPED, Transition, move
 from flyball.core.loop.workflow import BOTH_GATES, Demo, Workflow
 from flyball.core.model.effects import Measure, Restore, Save
 from flyball.core.model.events import Fact, Moved, TaskReopened, TaskStopped
@@ -35,6 +36,21 @@ from flyball.core.workflows.backlog.record import EMPTY, record_of
 
 VALIDATORS = tuple(reviewing.KINDS)
 STAGES = ("SELECT", "IMPLEMENT", "VALIDATE", "EVALUATE")
+SELECTED, NOTHING_SELECTED, WITHDRAWN, GOING_ON = "selected", "nothing selected", "withdrawn", "going on"
+TRANSITIONS = (
+    Transition("SELECT", SELECTED, "IMPLEMENT"),
+    Transition("SELECT", NOTHING_SELECTED, "EVALUATE"),
+    Transition("IMPLEMENT", HELD, "VALIDATE", BOTH_GATES),
+    Transition("VALIDATE", HELD, "EVALUATE", completed=True),
+    Transition("VALIDATE", REJECTED, "EVALUATE"),
+    Transition("VALIDATE", WITHDRAWN, "EVALUATE"),
+    Transition("EVALUATE", GOING_ON, "SELECT"),
+    # An issue that is skipped is left to a person; between issues there is nothing to skip.
+    Transition("IMPLEMENT", SKIPPED, "EVALUATE", BY_A_PERSON, forced=True),
+    Transition("VALIDATE", SKIPPED, "EVALUATE", BY_A_PERSON, forced=True),
+    Transition("SELECT", SKIPPED, "SELECT", BY_A_PERSON),
+    Transition("EVALUATE", SKIPPED, "SELECT", BY_A_PERSON),
+)
 STALE_THAT_BLOCK = 3
 _COMMIT_TYPES = {name: name for name in ("docs", "perf", "refactor", "test", "chore")}
 _COMMIT_TYPES |= {"feature": "feat", "enhancement": "feat", "doc": "docs", "performance": "perf"}
@@ -97,7 +113,7 @@ def _select(state: State, lane: Lane) -> Step:
     said = evaluate(cycles.situation(state, seen))
     issue = cycles.find(seen.backlog, said.next_issue or "")
     if said.decision != "CONTINUE" or issue is None:
-        return record(Moved("EVALUATE", "SELECT", said.reason))
+        return record(move(TRANSITIONS, lane, NOTHING_SELECTED, said.reason))
     if issue.id != record_of(state).previous and lane.tree != _head_tree(state):
         reason = f"{issue.id} starts from what is accepted"
         return perform(Restore(EffectId(f"restore/{lane.restores + 1}"), to=lane.head, reason=reason))
@@ -112,7 +128,7 @@ def _select(state: State, lane: Lane) -> Step:
         facts.ItemSelected(
             cycles.as_item(cycles.find(whole.backlog, issue.id) or issue), record_of(state).cycle + 1, fresh
         ),
-        Moved("IMPLEMENT", "SELECT", f"{issue.id}: {issue.title}"),
+        move(TRANSITIONS, lane, SELECTED, f"{issue.id}: {issue.title}"),
     )
 
 
@@ -124,7 +140,7 @@ def _head_tree(state: State) -> str:
 def _implement(state: State, lane: Lane) -> Step:
     """Turns until the gates hold and the agent says it is done; then the validators look."""
     if lane.loop.exiting:
-        return record(Moved("VALIDATE", "IMPLEMENT", BOTH_GATES))
+        return record(move(TRANSITIONS, lane, HELD))
     known = _backlog(state, lane.item)
     if lane.turn is None and isinstance(known, Step):
         return known
@@ -146,7 +162,7 @@ def _validate(state: State, lane: Lane) -> Step:
     if lane.loop.exiting:
         return _accept(state, lane)
     if lane.loop.judged is not None and lane.loop.judged.batch:
-        return record(Moved("EVALUATE", "VALIDATE", "; ".join(lane.loop.judged.gate_1.missing[:3]) or "rejected"))
+        return record(move(TRANSITIONS, lane, REJECTED, "; ".join(lane.loop.judged.gate_1.missing[:3]) or "rejected"))
     if lane.panel is None:
         known = _backlog(state, lane.item)
         if isinstance(known, Step):
@@ -163,13 +179,13 @@ def _accept(state: State, lane: Lane) -> Step:
     assert lane.loop.entry is not None
     name, issue = EffectId(f"accept/{record_of(state).cycle}"), lane.item
     if isinstance(lane.outcomes.get(name), Saved):
-        return record(Moved("EVALUATE", "VALIDATE", f"{issue}: gates and validators pass", completed=True))
+        return record(move(TRANSITIONS, lane, HELD, f"{issue}: gates and validators pass"))
     seen = _backlog(state, issue)
     if isinstance(seen, Step):
         return seen
     withdrawn = cycles.withdrawal(lane, seen)
     if withdrawn is not None:
-        return record(withdrawn, Moved("EVALUATE", "VALIDATE", f"{issue}: {withdrawn.notes[0]}"))
+        return record(withdrawn, move(TRANSITIONS, lane, WITHDRAWN, f"{issue}: {withdrawn.notes[0]}"))
     item = next(item for item in state.items if item.id == issue)
     return perform(
         Save(
@@ -225,7 +241,7 @@ def _act_on(state: State, lane: Lane, said: facts.Evaluated) -> Step:
             return seen
         return _write(state, lane, name, *cycles.decision_edits(state, seen, said)) or NOTHING
     if said.decision == "CONTINUE":
-        return record(Moved("SELECT", "EVALUATE", said.reason))
+        return record(move(TRANSITIONS, lane, GOING_ON, said.reason))
     completed = len(record_of(state).completed)
     if said.decision == "DONE" and completed:
         return shipping.ship(state, lane, f"{plural(completed, 'issue')} completed; gates and validators passed")
@@ -236,12 +252,6 @@ def _act_on(state: State, lane: Lane, said: facts.Evaluated) -> Step:
     if lane.loop.reset:
         return record(facts.BlockCleared(said.trigger, said.items))
     return questions.put(state, lane, cycles.question(said))
-
-
-def _skip(_state: State, lane: Lane) -> Moved:
-    """An issue that is skipped is left to a person; between issues there is nothing to skip."""
-    working = lane.stage in {"IMPLEMENT", "VALIDATE"}
-    return Moved("EVALUATE" if working else "SELECT", lane.stage, "skipped by a person", forced=working)
 
 
 def _reopen(state: State, lane: Lane) -> Step:
@@ -275,9 +285,10 @@ def _cycle_limit(state: State) -> tuple[str, float]:
 WORKFLOW = Workflow(
     name="backlog",
     stages=STAGES,
+    transitions=TRANSITIONS,
     roles=("implementer", *VALIDATORS),
     next=next_step,
-    skipped=_skip,
+    skipped=lambda _state, lane: move(TRANSITIONS, lane, SKIPPED),
     brief=brief,
     reopened=_reopen,
     rolled_back_to="SELECT",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from flyball.core.model.effects import Effect
 from flyball.core.model.outcomes import Outcome
 from flyball.core.model.task import Commit, Source
@@ -25,6 +27,7 @@ class DraftRead(Outcome, frozen=True, omit_defaults=True, tag="draft.read"):
 class ReadPlan(Effect, frozen=True, omit_defaults=True, tag="read_plan"):
     """Read the source of a plan as it is now; where it still is what was `seen`, only that is told."""
 
+    users_files: ClassVar[bool] = True
     source: Source
     seen: str = ""
     parallel_stories: bool = False
@@ -33,6 +36,7 @@ class ReadPlan(Effect, frozen=True, omit_defaults=True, tag="read_plan"):
 class MarkEntries(Effect, frozen=True, omit_defaults=True, tag="mark_entries"):
     """Have entries marked as `changes` want, if the source still is what was `seen`; marks that stand already are left alone."""
 
+    users_files: ClassVar[bool] = True
     source: Source
     seen: str
     changes: tuple[MarkChange, ...]

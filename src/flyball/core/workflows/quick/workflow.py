@@ -15,8 +15,9 @@ from flyball.core.loop.feedback import reopen_at
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.progress import StageNumbers
 from flyball.core.loop.step import Step, record
+from flyball.core.loop.transitions import HELD, REJECTED, Transition, move, skip
 from flyball.core.loop.workflow import Demo, Workflow
-from flyball.core.model.events import ItemsSet, Moved
+from flyball.core.model.events import ItemsSet
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Item
 from flyball.core.workflows.quick.prompts import CARDS, brief
@@ -28,6 +29,11 @@ WEIGHTS = {"IMPLEMENT": 70, "REVIEW": 30}
 
 IMPLEMENT = Stage("IMPLEMENT", IMPLEMENTER, "green", gates.green_work, brief, product=True)
 REVIEW = Stage("REVIEW", REVIEWER, "gates", gates.review, brief)
+TRANSITIONS = (
+    Transition("IMPLEMENT", HELD, "REVIEW"),
+    Transition("REVIEW", HELD, "SHIP"),
+    Transition("REVIEW", REJECTED, "IMPLEMENT", rejected=True),
+)
 
 
 def next_step(state: State, lane: Lane) -> Step:
@@ -47,14 +53,14 @@ def next_step(state: State, lane: Lane) -> Step:
 def _implement(state: State, lane: Lane) -> Step:
     if lane.loop.exiting:
         saved = kernel.accept(state, lane, IMPLEMENT)
-        return saved if isinstance(saved, Step) else record(Moved("REVIEW", "IMPLEMENT", kernel.why_left(lane)))
+        return saved if isinstance(saved, Step) else record(move(TRANSITIONS, lane, HELD, kernel.why_left(lane)))
     return kernel.iterate(state, lane, IMPLEMENT, lambda wanted: replace(wanted, tests_may_grow=True))
 
 
 def _review(state: State, lane: Lane) -> Step:
     """One reviewer on a disposable copy; what was measured when the work was accepted is before it."""
     if lane.loop.exiting:
-        return record(Moved("SHIP", "REVIEW", kernel.why_left(lane)))
+        return record(move(TRANSITIONS, lane, HELD, kernel.why_left(lane)))
     if lane.loop.judged is not None and lane.loop.judged.rejected:
         return _after_rejection(state, lane)
     asking = kernel.ask_for_signal(state, lane) if lane.panel is None else None
@@ -70,18 +76,12 @@ def _after_rejection(state: State, lane: Lane) -> Step:
     assert lane.loop.judged is not None
     if lane.rejections < REJECTIONS or lane.loop.reset:
         why = "; ".join(lane.loop.judged.gate_1.missing[:3]) or "rejected"
-        return record(Moved("IMPLEMENT", "REVIEW", why, rejected=True))
+        return record(move(TRANSITIONS, lane, REJECTED, why))
     return questions.put(state, lane, questions.work_rejected(state, lane, "Review"))
 
 
 def _ship(state: State, lane: Lane) -> Step:
     return shipping.ship(state, lane, "gates passed and the review approved")
-
-
-def _skip(_state: State, lane: Lane) -> Moved:
-    order = WORKFLOW.stages
-    following = order[min(order.index(lane.stage) + 1, len(order) - 1)]
-    return Moved(following, lane.stage, "skipped by a person", forced=True)
 
 
 def stage_percent(stage: str, numbers: StageNumbers) -> int:
@@ -99,9 +99,10 @@ def overall_percent(stage: str, _iteration: int, completed: Collection[str]) -> 
 WORKFLOW = Workflow(
     name="quick",
     stages=("IMPLEMENT", "REVIEW", "SHIP"),
+    transitions=TRANSITIONS,
     roles=(IMPLEMENTER, REVIEWER),
     next=next_step,
-    skipped=_skip,
+    skipped=lambda _state, lane: skip(TRANSITIONS, lane),
     brief=brief,
     reopened=partial(reopen_at, "IMPLEMENT"),
     cards=CARDS,

@@ -7,13 +7,14 @@ from functools import partial
 from msgspec.structs import replace
 
 from flyball.core.health.breaker import Strikes
-from flyball.core.health.monitor import Cure, change_cure
+from flyball.core.health.monitor import Remedy, change_remedy
 from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
 from flyball.core.loop.feedback import reopen_at
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step, halt, perform, record
+from flyball.core.loop.transitions import HELD, REJECTED, Transition, move, skip
 from flyball.core.loop.workflow import Demo, Workflow
-from flyball.core.model.events import Fact, ItemsSet, Judged, Moved, PersonSpoke, TaskStopped, TurnSetAside
+from flyball.core.model.events import Fact, ItemsSet, Judged, PersonSpoke, TaskStopped, TurnSetAside
 from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import EffectId, Item
@@ -28,7 +29,7 @@ from flyball.core.workflows.tdd.wording import LINES, NOTES
 
 QA_ATTEMPTS = 3
 STAGES = {
-    "RED": Stage("RED", "tester", "red", tdd_gates.red, brief, area="tests", strikes=Strikes(3, 5)),
+    "RED": Stage("RED", "tester", "red", tdd_gates.red, brief, area="tests", strikes=Strikes(3, 5), since_round=True),
     "GREEN": Stage(
         "GREEN", "implementer", "green", gates.green, brief, product=True, strikes=Strikes(2, 3), checks=True
     ),
@@ -47,8 +48,19 @@ STAGES = {
     ),
     "QA": Stage("QA", "qa", "qa", gates.review, brief, strikes=Strikes(3, 3)),
 }
-REVIEWER = "qa"
 ORDER = (*STAGES, "SHIP")
+HELD_AGAIN, SENT_BACK = "held after a rejection", "sent back"
+TRANSITIONS = (
+    Transition("RED", HELD, "GREEN", accepts_tests=True),
+    Transition("GREEN", HELD, "REFACTOR"),
+    Transition("GREEN", HELD_AGAIN, "QA"),
+    Transition("REFACTOR", HELD, "DOCUMENT"),
+    Transition("DOCUMENT", HELD, "QA"),
+    Transition("QA", HELD, "SHIP"),
+    Transition("QA", REJECTED, "GREEN", rejected=True),
+    Transition("QA", SENT_BACK, "GREEN", "sent back by a person", rejected=True),
+)
+REVIEWER = "qa"
 
 
 def next_step(state: State, lane: Lane) -> Step:
@@ -120,13 +132,12 @@ def _leave(state: State, lane: Lane) -> Step:
     saved = None if lane.stage == "QA" else kernel.accept(state, lane, STAGES[lane.stage])
     if isinstance(saved, Step):
         return saved
-    return record(Moved(_following(lane), lane.stage, kernel.why_left(lane), accepts_tests=lane.stage == "RED"))
+    return record(move(TRANSITIONS, lane, _when_held(lane), kernel.why_left(lane)))
 
 
-def _following(lane: Lane) -> str:
-    if lane.stage == "GREEN" and lane.rejected:
-        return "QA"
-    return ORDER[ORDER.index(lane.stage) + 1]
+def _when_held(lane: Lane) -> str:
+    """What a review rejected goes straight back to it."""
+    return HELD_AGAIN if lane.stage == "GREEN" and lane.rejected else HELD
 
 
 def _review(state: State, lane: Lane) -> Step:
@@ -149,30 +160,26 @@ def _review(state: State, lane: Lane) -> Step:
     assert isinstance(judged, Judged)
     if judged.rejected and lane.rejections + 1 >= QA_ATTEMPTS:
         why = f"QA rejected the work {plural(lane.rejections + 1, 'time')}: {'; '.join(judged.gate_1.missing[:1])}"
-        return record(replace(judged, verdict=change_cure(judged.verdict, Cure.STOP, why)), *learned)
+        return record(replace(judged, verdict=change_remedy(judged.verdict, Remedy.STOP, why)), *learned)
     if not judged.rejected:
         return record(judged, *learned)
-    return record(judged, *learned, Moved("GREEN", "QA", "; ".join(judged.gate_1.missing[:3]), rejected=True))
+    return record(judged, *learned, move(TRANSITIONS, lane, REJECTED, "; ".join(judged.gate_1.missing[:3])))
 
 
 def _rejected_for_good(state: State, lane: Lane) -> Step:
     """After the last rejection only a person's reset leads back to GREEN, and the count goes on."""
     if lane.loop.reset:
-        return record(Moved("GREEN", "QA", "sent back by a person", rejected=True))
+        return record(move(TRANSITIONS, lane, SENT_BACK))
     return questions.put(state, lane, questions.work_rejected(state, lane, "QA"))
-
-
-def _skip(_state: State, lane: Lane) -> Moved:
-    following = "SHIP" if lane.stage == "SHIP" else _following(lane)
-    return Moved(following, lane.stage, "skipped by a person", forced=True)
 
 
 WORKFLOW = Workflow(
     name="tdd",
     stages=ORDER,
+    transitions=TRANSITIONS,
     roles=("planner", *(s.role for s in STAGES.values())),
     next=next_step,
-    skipped=_skip,
+    skipped=lambda _state, lane: skip(TRANSITIONS, lane, _when_held(lane)),
     brief=brief,
     reopened=partial(reopen_at, "RED"),
     folds=FOLDS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -112,12 +112,14 @@ Edit = (
 class ReadTrack(Effect, frozen=True, omit_defaults=True, tag="read_track"):
     """Read the documents of a track as they are now, in the user's tree."""
 
+    users_files: ClassVar[bool] = True
     path: str
 
 
 class EditTrack(Effect, frozen=True, omit_defaults=True, tag="edit_track"):
     """Change documents of a track, if those that are changed still are what was read (`seen`: SHA-256 by name)."""
 
+    users_files: ClassVar[bool] = True
     path: str
     seen: dict[str, str]
     edits: tuple[Edit, ...]
