@@ -319,6 +319,21 @@ def test_rate_limit_json_shows_the_hour_and_the_provider():
 
 
 @pytest.mark.req("C71")
+def test_rate_limit_json_shows_the_wait_of_subtasks_since_it_began():
+    story = Story().start().switch_to("2.1")
+    until = story.at + timedelta(hours=3)
+    story.add(Held("provider", "usage limit", until, lane="2.1"))
+    since = story.at
+    story.switch_to("2.2").add(Held("provider", "usage limit", until + timedelta(hours=1), lane="2.2"))
+    shown = read(story, "rate-limit.json")
+    assert shown["anthropic_5h"]["waiting"]
+    assert (shown["paused"], shown["pause_reason"]) == (True, "usage limit")
+    assert datetime.fromisoformat(shown["paused_at"]) == since
+    paused = read(story, "loop-state.json")
+    assert (paused["status"], datetime.fromisoformat(paused["paused_at"])) == ("paused", since)
+
+
+@pytest.mark.req("C71")
 def test_dual_gate_json_shows_both_gates_and_where_the_signal_came_from():
     shown = read(short_tdd_run(), "dual-gate.json")
     assert (shown["phase"], shown["iteration"], shown["can_exit"]) == ("QA", 1, True)

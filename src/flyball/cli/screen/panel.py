@@ -189,7 +189,8 @@ def _doing(state: State, moment: Moment) -> Text:
 
 def _under_way(state: State, effect: Effect, moment: Moment) -> str:
     if isinstance(effect, Wait):
-        guard = f" ({guard_name(state.main.held.guard)})" if state.main.held else ""
+        held = state.lanes[effect.lane].held
+        guard = f" ({guard_name(held.guard)})" if held else ""
         return f"waits {countdown(effect.until - moment.now)} more{guard}: {plain(effect.reason)}"
     command = f" · {plain(moment.command, 60)}" if moment.command and isinstance(effect, Measure) else ""
     return f"{effect_line(effect, moment.now)}{command}"

@@ -11,7 +11,7 @@ from flyball.core.model.measurement import Measurement, Scalar
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN
 from flyball.core.workflows.registry import workflow_of
-from flyball.projections.views.lanes import asking_lane, last_judged
+from flyball.projections.views.lanes import asking_lane, hold_of, last_judged
 from flyball.projections.views.standing import forced_stages
 from flyball.projections.views.status import progress_percent
 
@@ -39,11 +39,11 @@ def current_block(state: State) -> str:
     lane = last_judged(state)
     if lane is not None and lane.loop.judged is not None:
         return status_block.render(_block_of_iteration(state, lane, lane.loop.judged))
-    return status_block.render(_block_before_iterations(state, state.main))
+    return status_block.render(_block_before_iterations(state))
 
 
-def _block_before_iterations(state: State, lane: Lane) -> fields.StatusBlock:
-    held = lane.held
+def _block_before_iterations(state: State) -> fields.StatusBlock:
+    lane, held = state.main, hold_of(state)
     return replace(
         _common_block(state, lane, lane.stage, lane.loop.iteration + 1),
         status="IN_PROGRESS",

@@ -230,6 +230,7 @@ class Hold(msgspec.Struct, frozen=True):
     guard: str
     reason: str
     until: datetime | None
+    lane: str = MAIN
 
 
 class Move(msgspec.Struct, frozen=True):

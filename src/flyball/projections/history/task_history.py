@@ -265,7 +265,7 @@ class TaskHistory:
         ev.Judged: _on_judged,
         ev.TurnSetAside: _on_set_aside,
         ev.Moved: _on_moved,
-        ev.Held: lambda self, at, f: self.holds.append(rec.Hold(at, f.guard, plain(f.reason), f.until)),
+        ev.Held: lambda self, at, f: self.holds.append(rec.Hold(at, f.guard, plain(f.reason), f.until, f.lane)),
         ev.LimitHit: _on_limit_hit,
         ev.BreakerChanged: lambda self, at, f: self.breaker.enter(at, f.breaker, f.reason),
         ev.ItemsSet: _on_items_set,

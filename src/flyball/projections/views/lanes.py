@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
+from flyball.core.model.effects import Ask, Wait
+from flyball.core.model.events import Held
 from flyball.core.model.state import Lane, State
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+def hold_of(state: State) -> Held | None:
+    """What keeps the whole task waiting: nothing but waits and questions is under way, and of the waits this one ends first."""
+    resting = all(isinstance(effect, Wait | Ask) for effect in state.open.values())
+    if not resting or any(lane.at_work is not None and lane.held is None for lane in state.lanes.values()):
+        return None
+    asking = {effect.lane for effect in state.open.values() if isinstance(effect, Ask)}
+    waiting = {effect.lane for effect in state.open.values() if isinstance(effect, Wait)}
+    holds = (lane.held for lane in state.lanes.values() if lane.held is not None and lane.name not in asking)
+    # A lane whose wait is over keeps its hold until its next turn; one that still waits says more.
+    return min(holds, key=lambda held: (held.lane not in waiting, held.until or _NEVER), default=None)
 
 
 def asking_lane(state: State) -> Lane:

@@ -10,7 +10,7 @@ from flyball.projections.history.reviews import ReviewRecord
 from flyball.projections.history.spend import Spend
 from flyball.projections.views.report import CriterionShown, Disagreement, FalseClaim, Report
 from flyball.projections.views.status import SUBTASK
-from flyball.projections.wording import code, duration, escape, money, short, stamp
+from flyball.projections.wording import code, duration, escape, money, name_lane, short, stamp
 
 GOAL_LINES = 40
 
@@ -213,7 +213,7 @@ def _stages(r: Report) -> list[str]:
         why = escape(s.exit_reason) + (" (forced, not verified)" if s.forced else "")
         rows.append(f"| {escape(s.stage)} | {s.iterations} | {duration(s.seconds)} | {why} |")
     waits = [
-        f"- Waited from {stamp(w.at)}{f' until {stamp(w.until)}' if w.until else ''}: {w.guard}: {escape(w.reason)}"
+        f"- {escape(name_lane(w.lane, 'Waited'))} from {stamp(w.at)}{f' until {stamp(w.until)}' if w.until else ''}: {w.guard}: {escape(w.reason)}"
         for w in r.waits
     ]
     return [*rows, *(["", *waits] if waits else [])]

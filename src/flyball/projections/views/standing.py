@@ -17,6 +17,7 @@ from flyball.core.model.task import Item
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.views.lanes import hold_of
 
 Running = Literal["running", "paused", "completed", "halted"]
 TaskStatus = Literal["DRAFT", "APPROVED", "IN_PROGRESS", "COMPLETE", "BLOCKED"]
@@ -45,7 +46,7 @@ def running_state(state: State) -> Running:
     """The word of `loop-state.json`: running, paused, completed or halted; a loop that waits for a guard is paused."""
     if state.stopped is not None:
         return _STATES[state.stopped.kind]
-    return "paused" if state.main.held is not None else "running"
+    return "paused" if hold_of(state) is not None else "running"
 
 
 def task_status(state: State) -> TaskStatus:
@@ -108,8 +109,9 @@ def reason(state: State, history: TaskHistory) -> str:
     """Why the decision is what it is."""
     if state.stopped is not None:
         return state.stopped.reason
-    if state.main.held is not None:
-        return state.main.held.reason
+    held = hold_of(state)
+    if held is not None:
+        return held.reason
     return history.judgements[-1].evidence if history.judgements else "no iteration has been judged yet"
 
 

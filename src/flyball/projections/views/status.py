@@ -16,6 +16,7 @@ from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.records import CoverageSeen
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
+from flyball.projections.views.lanes import hold_of
 from flyball.projections.views.situation import AT_WORK, Seen, Word, situation
 from flyball.projections.wording import plain
 
@@ -72,6 +73,7 @@ class HeldShown(msgspec.Struct, frozen=True):
     guard: str
     reason: str
     until: datetime | None
+    lane: str
 
 
 class Forced(msgspec.Struct, frozen=True):
@@ -165,7 +167,7 @@ class Status(msgspec.Struct, frozen=True):
 def status(state: State, history: TaskHistory, said: Sequence[PersonSpoke] = (), *, seen: Seen = AT_WORK) -> Status:
     """The status of a task after its last event; `said` are a person's words that it takes in with the next one."""
     answered = {word.question for word in said if word.word == "answer"}
-    breaker, held, stopped = state.main.loop.breaker, state.main.held, state.stopped
+    breaker, held, stopped = state.main.loop.breaker, hold_of(state), state.stopped
     return Status(
         task=state.task.id,
         request=state.task.request,
@@ -192,7 +194,7 @@ def status(state: State, history: TaskHistory, said: Sequence[PersonSpoke] = (),
         usage=_usage(state),
         elapsed_s=round(state.elapsed.total_seconds(), 3),
         limits=_limits(state),
-        held=HeldShown(held.guard, plain(held.reason), held.until) if held else None,
+        held=HeldShown(held.guard, plain(held.reason), held.until, held.lane) if held else None,
         stopped=StoppedShown(stopped.kind, plain(stopped.reason, 2000), tuple(plain(e, 1000) for e in stopped.evidence))
         if stopped
         else None,
