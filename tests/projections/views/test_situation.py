@@ -7,7 +7,7 @@ from tests.core.loop.test_loop_fuzzed import Fuzz
 
 from flyball.core.fold.evolve import evolve
 from flyball.core.model.effects import Option, Question, Wait
-from flyball.core.model.events import Begun, Ended, Held, TaskStopped, TurnSetAside
+from flyball.core.model.events import Begun, Ended, Fact, Held, SessionStarted, TaskStopped, TurnSetAside, WindowOpened
 from flyball.core.model.outcomes import Waited
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId
@@ -129,6 +129,12 @@ def test_a_subtask_whose_wait_is_over_does_not_hide_one_that_waits_or_speak_for_
     alone = wait_in(Story().start(), "2.1", 10)
     alone.add(Ended(EffectId("2.1/wait/1"), Waited()), after_s=600).ask(Question("q", "Which?"))
     assert hold_of(alone.state) is None
+
+
+@pytest.mark.parametrize("fact", [SessionStarted(4712, "host", "0.1.0"), WindowOpened()])
+def test_a_wait_that_goes_on_is_shown_in_the_next_session_and_in_a_new_hour(fact: Fact):
+    story = wait_in(Story().start(), "main", 60).add(fact)
+    assert situation(story.state, HERE) == "WAITING"
 
 
 @pytest.mark.req("C68", "C52")
