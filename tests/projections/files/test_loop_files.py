@@ -298,6 +298,19 @@ def test_circuit_breaker_json_has_every_field_and_its_history():
 
 
 @pytest.mark.req("C71")
+def test_circuit_breaker_json_is_of_the_subtask_that_is_nearest_to_being_stopped():
+    story = Story().start().iterate(progress=True, values={"tests_passing": 3}).switch_to("2.1")
+    story.iterate(breaker=Breaker("OPEN", 3, 2, "abc", "no progress in 3 iterations"))
+    opened_at = story.at
+    story.switch_to("2.2").iterate(progress=True, values={"tests_passing": 5})
+    shown = read(story, "circuit-breaker.json")
+    assert (shown["lane"], shown["state"], shown["no_progress_count"]) == ("2.1", "OPEN", 3)
+    assert datetime.fromisoformat(shown["opened_at"]) == opened_at
+    assert shown["last_progress_metric"] == {}
+    assert [event.get("lane") for event in shown["history"]] == [None, "2.1", "2.2"]
+
+
+@pytest.mark.req("C71")
 def test_rate_limit_json_shows_the_hour_and_the_provider():
     story = Story().start().turn(kind="usage_limit")
     until = story.at + timedelta(hours=2)

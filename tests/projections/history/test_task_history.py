@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
 from flyball.core.health.breaker import Breaker
+from flyball.core.model.batch_events import LaneClosed
 from flyball.core.model.effects import Measure, Option, Question
 from flyball.core.model.events import (
     Begun,
@@ -113,19 +114,46 @@ def test_the_breaker_ledger_says_when_it_opened_and_forgets_it_when_it_closes():
     story.iterate(breaker=Breaker("OPEN", 3, reason="no progress in 3 iterations"))
     told = TaskHistory(story.events)
     assert [(e.from_state, e.to_state) for e in told.breaker.events] == [("CLOSED", "HALF_OPEN"), ("HALF_OPEN", "OPEN")]
-    assert told.breaker.opened_at == story.at
+    assert told.breaker.opened_at == {"main": story.at}
     told.add(story.add(PersonSpoke("reset")).events[-1])
-    assert told.breaker.state == "CLOSED"
-    assert told.breaker.opened_at is None
+    assert told.breaker.states == {"main": "CLOSED"}
+    assert told.breaker.opened_at == {}
 
 
 def test_the_same_error_makes_a_streak_and_a_held_gate_ends_it():
     story = Story().start().iterate(error="E1").iterate(error="E2").iterate(error="E2")
-    told = TaskHistory(story.events)
-    assert (told.errors.failures_running, told.errors.streak) == (3, 2)
+    streak = TaskHistory(story.events).errors.streak()
+    assert (streak.failures, streak.same) == (3, 2)
     story.iterate(held=True)
+    streak = TaskHistory(story.events).errors.streak()
+    assert (streak.failures, streak.same) == (0, 0)
+
+
+def test_each_lane_has_a_breaker_and_a_streak_of_its_own():
+    story = Story().start().switch_to("2.1").iterate(error="E1")
+    story.iterate(error="E1", breaker=Breaker("OPEN", 3, reason="no progress in 3 iterations"))
+    opened_at = story.at
+    story.switch_to("2.2").iterate(error="E2").iterate(held=True, progress=True)
     told = TaskHistory(story.events)
-    assert (told.errors.failures_running, told.errors.streak) == (0, 0)
+    assert told.breaker.opened_at == {"2.1": opened_at}
+    assert [(e.lane, e.from_state, e.to_state) for e in told.breaker.events] == [
+        ("2.1", "CLOSED", "OPEN"),
+        ("2.2", "CLOSED", "CLOSED"),
+    ]
+    assert (told.errors.streak("2.1").failures, told.errors.streak("2.1").same) == (2, 2)
+    assert told.errors.streak("2.2").failures == 0
+    told.add(story.add(LaneClosed("2.1", "given up")).events[-1])
+    assert told.breaker.states["2.1"] == "CLOSED", "another lane of this name begins anew"
+    assert told.errors.streak("2.1").failures == 0
+
+
+def test_a_reset_closes_the_breaker_of_the_lane_that_asks_and_no_other():
+    story = Story().start()
+    for lane in ("2.1", "2.2"):
+        story.switch_to(lane).iterate(error="E", breaker=Breaker("OPEN", 3, reason="no progress"))
+    told = TaskHistory(story.ask(QUESTION).add(PersonSpoke("reset")).events)
+    assert told.breaker.states == {"2.1": "OPEN", "2.2": "CLOSED"}
+    assert story.state.lanes["2.1"].loop.breaker.state == "OPEN", "the fold says the same"
 
 
 def test_only_the_last_fifty_errors_are_kept():

@@ -145,6 +145,9 @@ def test_a_task_page_has_figures_rail_plots_and_iterations_with_their_change() -
     assert figures["Breaker"].value == "half open"
     assert figures["Breaker"].gauge is not None
     assert figures["Breaker"].gauge > 60
+    story.switch_to("2.1").iterate(breaker=Breaker("OPEN", 3))
+    figures = {figure.name: figure for figure in task_page(known(story)).figures}
+    assert (figures["Breaker"].value, figures["Breaker"].note) == ("open", "3 of 3 without progress in 2.1")
     assert page.failing is not None
     assert len(page.failing.pictures) == 3
     assert [row.delta for row in page.iterations] == ["−1", ""]

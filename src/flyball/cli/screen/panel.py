@@ -16,6 +16,7 @@ from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import first_few, plural
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.records import Tally, Verification
+from flyball.projections.views.lanes import most_stuck
 from flyball.projections.views.situation import sentence, situation
 from flyball.projections.views.standing import forced_stages, live_items, stuck
 from flyball.projections.wording import duration, guard_name, money, plain
@@ -107,7 +108,7 @@ def _rows(view: View, moment: Moment, width: int) -> Iterator[tuple[str, Text]]:
     yield "gates", _gates(view, width)
     evidence = f": {plain(view.evidence)}" if view.evidence else ""
     yield "health", Text.assemble((view.health, _HEALTHY.get(view.health, "bold yellow")), evidence)
-    yield "stuck", Text(stuck(state), _STUCK[state.main.loop.breaker.state])
+    yield "stuck", Text(stuck(state), _STUCK[most_stuck(state).loop.breaker.state])
     yield "spent", _spend(state, moment.now)
     if moment.detail:
         yield from _details(view, moment)

@@ -9,6 +9,7 @@ import msgspec
 
 from flyball.core.health.monitor import Blocker, Verdict
 from flyball.core.model.state import State
+from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import first_few, plural
 from flyball.projections.history.records import Row
 from flyball.projections.history.task_history import TaskHistory
@@ -42,7 +43,7 @@ def loop_state(state: State, history: TaskHistory) -> str:
     """The page of a task of flyball's own after the last event."""
     last = history.judgements[-1] if history.judgements else None
     seen = history.judged.observation if history.judged else None
-    errors = history.errors
+    streak = history.errors.streak(history.judged.lane if history.judged else MAIN)
     return page_text(
         LoopPage(
             iteration=len(history.judgements),
@@ -52,9 +53,9 @@ def loop_state(state: State, history: TaskHistory) -> str:
             passed=seen.passed if seen else (),
             failed=seen.failed if seen else (),
             rows=history.rows,
-            failures_running=errors.failures_running,
-            streak=errors.streak,
-            error=errors.recent[-1].error if errors.streak else "",
+            failures_running=streak.failures,
+            streak=streak.same,
+            error=streak.last.error if streak.last else "",
             trend=last.trend if last else "stable",
             recommendation="escalate" if state.decision == "BLOCKED" else last.recommendation if last else "continue",
         )

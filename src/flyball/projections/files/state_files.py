@@ -17,7 +17,7 @@ from flyball.core.workflows.registry import workflow_of
 from flyball.projections.files.verdict_file import NAME as VERDICT, task_verdict
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
-from flyball.projections.views.lanes import hold_of
+from flyball.projections.views.lanes import hold_of, most_stuck
 from flyball.projections.views.status import progress_percent
 from flyball.projections.wording import plain
 
@@ -113,14 +113,16 @@ def _phase_history(state: State) -> dict[str, dict[str, Any]]:
 
 
 def _circuit_breaker(state: State, history: TaskHistory) -> dict[str, Any]:
-    breaker = state.main.loop.breaker
+    lane = most_stuck(state)
+    breaker, progress = lane.loop.breaker, history.last_progress.get(lane.name, {})
     return {
+        "lane": lane.name,
         "state": breaker.state,
         "no_progress_count": breaker.no_progress,
         "same_error_count": breaker.same_error,
-        "last_progress_metric": {stage: fact.gate_1.values for stage, fact in history.last_progress.items()},
+        "last_progress_metric": {stage: fact.gate_1.values for stage, fact in progress.items()},
         "last_error_hash": breaker.error or None,
-        "opened_at": history.breaker.opened_at,
+        "opened_at": history.breaker.opened_at.get(lane.name),
         "open_reason": plain(breaker.reason) if breaker.state == "OPEN" else None,
         "history": list(history.breaker.events),
     }

@@ -61,8 +61,9 @@ def _current(state: State, history: TaskHistory) -> list[str]:
     if counts.total:
         current.append(f"tests: {counts.passing} of {counts.total} pass, {counts.failing} fail")
     current += [f"missing: {escape(m, 160)}" for m in (last.missing if last.stage == state.main.stage else ())]
-    if history.errors.streak:
-        current.append(f"last failure: {escape(history.errors.recent[-1].error, 200)}")
+    failure = history.errors.streak(last.lane).last
+    if failure is not None:
+        current.append(f"last failure: {escape(failure.error, 200)}")
     return current
 
 

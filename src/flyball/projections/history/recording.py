@@ -114,6 +114,7 @@ def judgement(at: datetime, fact: ev.Judged, measured: rec.Verification | None) 
         rung=fact.rung,
         rejected=fact.rejected,
         disagreements=tuple(plain(d) for d in fact.disagreements[:12]),
+        lane=fact.lane,
     )
 
 

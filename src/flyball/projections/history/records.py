@@ -95,6 +95,7 @@ class Judgement(msgspec.Struct, frozen=True):
     rung: str
     rejected: bool
     disagreements: tuple[str, ...]
+    lane: str = MAIN
 
 
 class Row(msgspec.Struct, frozen=True):

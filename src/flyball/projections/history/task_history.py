@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from flyball.core.health.breaker import CLOSED
 from flyball.core.loop.workflow import BOTH_GATES
 from flyball.core.model import events as ev, outcomes as out
-from flyball.core.model.batch_events import BatchSettled, SubtaskIntegrated
+from flyball.core.model.batch_events import BatchSettled, LaneClosed, SubtaskIntegrated
 from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import MAIN, EffectId
@@ -37,7 +36,7 @@ class TaskHistory:
         self.turns: list[rec.TurnRecord] = []
         self.judgements: list[rec.Judgement] = []
         self.judged: ev.Judged | None = None
-        self.last_progress: dict[str, ev.Judged] = {}
+        self.last_progress: dict[str, dict[str, ev.Judged]] = {}
         self.rows: list[rec.Row] = []
         self.verified: list[rec.Verification] = []
         self.measured: rec.Verification | None = None
@@ -86,6 +85,10 @@ class TaskHistory:
     def given(self) -> tuple[rec.LearningGiven, ...]:
         """The learnings that stood in prompts of the task."""
         return self._learnings.in_prompts()
+
+    def measured_in(self, lane: str) -> rec.Verification | None:
+        """What was measured last in a lane."""
+        return self._measured_in.get(lane)
 
     def turn(self, number: int) -> rec.TurnRecord | None:
         """The last attempt at a turn."""
@@ -168,6 +171,9 @@ class TaskHistory:
         self.rollbacks.append(rec.Rollback(at, self.stage, outcome.commit, outcome.undone))
         self._add_row((), (), (), f"rolled back to {short(outcome.commit)}")
 
+    def _on_failed(self, at: datetime, effect: Effect, outcome: out.Failed) -> None:
+        self.errors.enter(at, self.stage, 0, f"{effect.id}: {outcome.detail}", lane=effect.lane)
+
     def _answer(self, at: datetime, key: EffectId, text: str, by: str = "person") -> None:
         put = self.questions.get(key)
         if put is not None and put.answer is None:
@@ -182,9 +188,10 @@ class TaskHistory:
             self.verified.append(verified)
             self.measured = verified if self.measured is measured else self.measured
         if fact.progress:
-            self.last_progress[fact.stage] = fact
+            self.last_progress.setdefault(fact.lane, {})[fact.stage] = fact
         self.errors.on_judged(at, fact)
-        self.breaker.enter(at, fact.breaker, fact.breaker.reason or fact.verdict.evidence, progress=fact.progress)
+        why = fact.breaker.reason or fact.verdict.evidence
+        self.breaker.enter(at, fact.breaker, why, lane=fact.lane, progress=fact.progress)
         rung = f"; then {fact.rung}" if fact.rung else ""
         note = BOTH_GATES if fact.can_exit else f"{fact.verdict.health}: {fact.verdict.evidence}{rung}"
         seen = fact.observation
@@ -211,14 +218,20 @@ class TaskHistory:
         if where is not None:
             self.turns[where] = replace(self.turns[where], set_aside=fact.why)
         if fact.why == "crashed":
-            self.errors.enter(at, self.stage, 0, fact.detail or "the agent crashed")
+            self.errors.enter(at, self.stage, 0, fact.detail or "the agent crashed", lane=fact.lane)
 
     def _on_moved(self, at: datetime, fact: ev.Moved) -> None:
+        self.breaker.close(at, f"moved to {fact.stage}", (fact.lane,))
         if fact.lane != MAIN:
             return  # the stages of a task are those of its own lane
         self.moves.append(rec.Move(at, fact.previous, fact.stage, plain(fact.reason), fact.forced, fact.rejected))
         self.stage = fact.stage
-        self.breaker.enter(at, CLOSED, f"moved to {fact.stage}")
+
+    def _on_lane_closed(self, at: datetime, fact: LaneClosed) -> None:
+        self.breaker.close(at, f"{fact.lane} ended", (fact.lane,))
+        self.errors.forget(fact.lane)
+        self.last_progress.pop(fact.lane, None)
+        self._measured_in.pop(fact.lane, None)
 
     def _on_limit_hit(self, at: datetime, fact: ev.LimitHit) -> None:
         self.limited_at[fact.agent] = at
@@ -247,10 +260,14 @@ class TaskHistory:
         if fact.word == "answer":
             self._answer(at, EffectId(fact.question), fact.text)
         elif fact.word in {"reset", "modify", "rollback"}:
-            self.breaker.enter(at, CLOSED, f"a person said {fact.word}")
+            self.breaker.close(at, f"a person said {fact.word}", self._lanes_meant(fact))
             for key in [k for k, effect in self._open.items() if isinstance(effect, Ask)]:
                 self._open.pop(key)
                 self._answer(at, key, fact.word)
+
+    def _lanes_meant(self, fact: ev.PersonSpoke) -> set[str]:
+        """The lanes a word begins anew, as the fold has it: the one it names, or those that ask; with neither, all."""
+        return {fact.lane} if fact.lane else {each.lane for each in self._open.values() if isinstance(each, Ask)}
 
     def _note(self, notes: Iterable[str]) -> None:
         for note in notes:
@@ -265,9 +282,10 @@ class TaskHistory:
         ev.Judged: _on_judged,
         ev.TurnSetAside: _on_set_aside,
         ev.Moved: _on_moved,
+        LaneClosed: _on_lane_closed,
         ev.Held: lambda self, at, f: self.holds.append(rec.Hold(at, f.guard, plain(f.reason), f.until, f.lane)),
         ev.LimitHit: _on_limit_hit,
-        ev.BreakerChanged: lambda self, at, f: self.breaker.enter(at, f.breaker, f.reason),
+        ev.BreakerChanged: lambda self, at, f: self.breaker.enter(at, f.breaker, f.reason, lane=f.lane),
         ev.ItemsSet: _on_items_set,
         SubtaskIntegrated: _on_integrated,
         BatchSettled: _on_batch_settled,
@@ -287,5 +305,5 @@ class TaskHistory:
             (f"The pull request is {o.url}" if o.url else o.detail,)
         ),
         out.Answered: lambda self, at, e, o: self._answer(at, e.id, o.text, o.by),
-        out.Failed: lambda self, at, e, o: self.errors.enter(at, self.stage, 0, f"{e.id}: {o.detail}"),
+        out.Failed: _on_failed,
     }

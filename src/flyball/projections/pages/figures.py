@@ -9,15 +9,16 @@ from datetime import datetime, timedelta
 import msgspec
 
 from flyball.core.model.state import State
+from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import plural
-from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.reviews import reviews
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.history.timeline import TimelineMark
 from flyball.projections.pages import subtasks
 from flyball.projections.pages.gone_back import GoneBack
 from flyball.projections.pages.summary import Known, spent_amount
-from flyball.projections.views.standing import known_failing
+from flyball.projections.views.lanes import most_stuck
+from flyball.projections.views.standing import known_failing, strikes_of
 from flyball.projections.wording import dollars, duration
 
 
@@ -116,13 +117,10 @@ def _money_figure(state: State) -> Figure:
 
 def _breaker_figure(state: State) -> Figure:
     """Of the lane that is nearest to its end; arms at 30° and up: at the top the collar has shut the valve."""
-    lane = max(
-        state.lanes.values(), key=lambda lane: (lane.loop.breaker.state == "OPEN", lane.loop.breaker.no_progress)
-    )
-    breaker = lane.loop.breaker
-    own = workflow_of(state.task).strikes.get(lane.stage)
-    allowed = state.task.settings.breaker.strikes(lane.stage, own).no_progress
+    lane = most_stuck(state)
+    breaker, allowed = lane.loop.breaker, strikes_of(state, lane).no_progress
     struck = allowed if breaker.state == "OPEN" else min(breaker.no_progress, allowed)
     names = {"CLOSED": "closed", "HALF_OPEN": "half open", "OPEN": "open"}
-    note = f"{struck} of {allowed} without progress"
+    where = "" if lane.name == MAIN else f" in {lane.name}"
+    note = f"{struck} of {allowed} without progress{where}"
     return Figure("Breaker", names[breaker.state], note=note, gauge=30 + 50 * struck / max(1, allowed))

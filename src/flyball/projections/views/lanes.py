@@ -8,6 +8,7 @@ from flyball.core.model.effects import Ask, Wait
 from flyball.core.model.events import Held
 from flyball.core.model.state import Lane, State
 
+_GRAVITY = {"CLOSED": 0, "HALF_OPEN": 1, "OPEN": 2}
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -21,6 +22,16 @@ def hold_of(state: State) -> Held | None:
     holds = (lane.held for lane in state.lanes.values() if lane.held is not None and lane.name not in asking)
     # A lane whose wait is over keeps its hold until its next turn; one that still waits says more.
     return min(holds, key=lambda held: (held.lane not in waiting, held.until or _NEVER), default=None)
+
+
+def most_stuck(state: State) -> Lane:
+    """The lane that is nearest to being stopped for going nowhere; of equals the task's own."""
+    return max(state.lanes.values(), key=_strikes)
+
+
+def _strikes(lane: Lane) -> tuple[int, int, int]:
+    breaker = lane.loop.breaker
+    return _GRAVITY[breaker.state], breaker.no_progress, breaker.same_error
 
 
 def asking_lane(state: State) -> Lane:

@@ -9,15 +9,16 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from flyball.core.health.breaker import Strikes
 from flyball.core.loop.guards import limit_reached
 from flyball.core.model.effects import Save
 from flyball.core.model.events import PersonSpoke, TaskStopped
-from flyball.core.model.state import State
-from flyball.core.model.task import Item
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import MAIN, Item
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.views.lanes import hold_of
+from flyball.projections.views.lanes import hold_of, most_stuck
 
 Running = Literal["running", "paused", "completed", "halted"]
 TaskStatus = Literal["DRAFT", "APPROVED", "IN_PROGRESS", "COMPLETE", "BLOCKED"]
@@ -124,20 +125,35 @@ def known_failing(state: State, history: TaskHistory) -> int:
 
 def stuck(state: State) -> str:
     """How far the loop is from being stopped for going nowhere: what the breaker counts, in plain words."""
-    breaker = state.main.loop.breaker
-    strikes = state.task.settings.breaker.strikes(
-        state.main.stage, workflow_of(state.task).strikes.get(state.main.stage)
-    )
-    if breaker.state == "OPEN":
-        blocked = state.main.loop.judged is not None and state.main.loop.judged.verdict.health == "BLOCKED"
-        return f"yes, {'blocked' if blocked else 'stopped repeating'}: {breaker.reason}"
-    if not breaker.no_progress and not breaker.same_error:
-        return "no"
+    lane = most_stuck(state)
+    breaker, word = lane.loop.breaker, stuck_word(lane)
+    if word == "no":
+        return word
+    where = "" if lane.name == MAIN else f" in {lane.name}"
+    if word == "yes":
+        blocked = lane.loop.judged is not None and lane.loop.judged.verdict.health == "BLOCKED"
+        return f"yes, {'blocked' if blocked else 'stopped repeating'}{where}: {breaker.reason}"
+    strikes = strikes_of(state, lane)
     counted = (
         f"{breaker.no_progress} of {plural(strikes.no_progress, 'iteration')} without progress, "
         f"{breaker.same_error} of {strikes.same_error} with the same error"
     )
-    return f"{'nearly' if breaker.state == 'HALF_OPEN' else 'not yet'}: {counted}"
+    return f"{word}{where}: {counted}"
+
+
+def stuck_word(lane: Lane) -> Literal["yes", "nearly", "not yet", "no"]:
+    """Whether a lane goes nowhere, in the one word of every screen."""
+    breaker = lane.loop.breaker
+    if breaker.state == "OPEN":
+        return "yes"
+    if not breaker.no_progress and not breaker.same_error:
+        return "no"
+    return "nearly" if breaker.state == "HALF_OPEN" else "not yet"
+
+
+def strikes_of(state: State, lane: Lane) -> Strikes:
+    """What the breaker of a lane allows in its present stage."""
+    return state.task.settings.breaker.strikes(lane.stage, workflow_of(state.task).strikes.get(lane.stage))
 
 
 def forced_stages(state: State) -> tuple[str, ...]:
