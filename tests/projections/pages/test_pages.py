@@ -1,5 +1,6 @@
 """Home, task and report as values: what needs a person first, and nothing that nobody measured."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -17,6 +18,7 @@ from flyball.projections.pages.subtasks import rail
 from flyball.projections.pages.summary import Known, Place, Summary, summarize
 from flyball.projections.pages.task_page import iterations_shown, task_page
 from flyball.projections.views.situation import Seen
+from flyball.projections.views.standing import stuck
 from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task
 
 QUESTION = Question(
@@ -142,12 +144,12 @@ def test_a_task_page_has_figures_rail_plots_and_iterations_with_their_change() -
     page = task_page(known(story))
     figures = {figure.name: figure for figure in page.figures}
     assert (figures["Failing tests"].value, figures["Failing tests"].note) == ("1", "of 12; was 2")
-    assert figures["Breaker"].value == "half open"
-    assert figures["Breaker"].gauge is not None
-    assert figures["Breaker"].gauge > 60
+    assert figures["Stuck"].value == "nearly"
+    assert figures["Stuck"].gauge is not None
+    assert figures["Stuck"].gauge > 60
     story.switch_to("2.1").iterate(breaker=Breaker("OPEN", 3))
     figures = {figure.name: figure for figure in task_page(known(story)).figures}
-    assert (figures["Breaker"].value, figures["Breaker"].note) == ("open", "3 of 3 without progress in 2.1")
+    assert (figures["Stuck"].value, figures["Stuck"].note) == ("yes", "3 of 3 iterations without progress in 2.1")
     assert page.failing is not None
     assert len(page.failing.pictures) == 3
     assert [row.delta for row in page.iterations] == ["−1", ""]
@@ -214,3 +216,12 @@ def test_a_review_by_the_author_weakens_the_result() -> None:
     story.turn(Claim(), model="claude-opus-5-5").leave("QA").turn(Claim(verdict="pass"), model="opus")
     assert "the author reviewed its own work" in report_page(known(story)).weaknesses[0].text
     assert task_page(known(story)).weaknesses == report_page(known(story)).weaknesses
+
+
+@pytest.mark.parametrize(
+    "breaker", [Breaker(), Breaker("CLOSED", 1, 1), Breaker("HALF_OPEN", 2, 1), Breaker("OPEN", 3, reason="it repeats")]
+)
+def test_the_page_and_the_terminal_say_stuck_in_the_same_words(breaker: Breaker) -> None:
+    story = Story().start().iterate(breaker=breaker)
+    shown = next(figure.value for figure in task_page(known(story)).figures if figure.name == "Stuck")
+    assert re.match(rf"{shown}(?=$|[:,])", stuck(story.state))

@@ -18,7 +18,7 @@ from flyball.projections.pages import subtasks
 from flyball.projections.pages.gone_back import GoneBack
 from flyball.projections.pages.summary import Known, spent_amount
 from flyball.projections.views.lanes import most_stuck
-from flyball.projections.views.standing import known_failing, strikes_of
+from flyball.projections.views.standing import known_failing, strikes_of, stuck_word
 from flyball.projections.wording import dollars, duration
 
 
@@ -72,7 +72,7 @@ def figures(known: Known, items: tuple[subtasks.ItemShown, ...], back: GoneBack 
         ),
         _money_figure(state),
         Figure("Time", duration(known.at_work_s), note=waiting or since, counts_from=begun),
-        _breaker_figure(state),
+        _stuck_figure(state),
     )
 
 
@@ -115,12 +115,11 @@ def _money_figure(state: State) -> Figure:
     return Figure("Spent", amount, f"of {dollars(cap)}", meter=min(1.0, state.known_usd / cap))
 
 
-def _breaker_figure(state: State) -> Figure:
+def _stuck_figure(state: State) -> Figure:
     """Of the lane that is nearest to its end; arms at 30° and up: at the top the collar has shut the valve."""
     lane = most_stuck(state)
     breaker, allowed = lane.loop.breaker, strikes_of(state, lane).no_progress
     struck = allowed if breaker.state == "OPEN" else min(breaker.no_progress, allowed)
-    names = {"CLOSED": "closed", "HALF_OPEN": "half open", "OPEN": "open"}
     where = "" if lane.name == MAIN else f" in {lane.name}"
-    note = f"{struck} of {allowed} without progress{where}"
-    return Figure("Breaker", names[breaker.state], note=note, gauge=30 + 50 * struck / max(1, allowed))
+    note = f"{struck} of {plural(allowed, 'iteration')} without progress{where}"
+    return Figure("Stuck", stuck_word(lane), note=note, gauge=30 + 50 * struck / max(1, allowed))
