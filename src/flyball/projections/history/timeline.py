@@ -13,7 +13,7 @@ from flyball.core.model import batch_events as be, events as ev
 from flyball.core.model.effects import Effect, Measure, RunAgent, Wait
 from flyball.core.model.measurement import Counts
 from flyball.core.model.outcomes import Measured, TurnEnded
-from flyball.core.model.task import EffectId, Item
+from flyball.core.model.task import MAIN, EffectId, Item
 from flyball.projections.wording import plain
 
 Kind = Literal["accepted", "rejected", "rolled back", "false claim", "asks you", "continue"]
@@ -114,7 +114,7 @@ class Timeline:
         self._counts: dict[str, Counts] = {}
         self._gate: dict[str, int] = {}
         self._item: dict[str, str] = {}
-        self._waited: float = 0.0
+        self._waited: dict[str, float] = {}
         self._done: dict[str, bool] = {}
 
     def add(self, event: ev.Event) -> None:
@@ -131,6 +131,13 @@ class Timeline:
     def _on_lane_opened(self, at: datetime, fact: be.LaneOpened) -> None:
         self.openings.append(LaneOpening(at, fact.lane, fact.item, fact.base))
         self._item[fact.lane] = fact.item
+        self._counts.pop(fact.lane, None)
+        self._waited.pop(fact.lane, None)
+
+    def _on_integrated(self, _at: datetime, fact: be.SubtaskIntegrated) -> None:
+        if fact.result == "integrated" and not fact.measured and fact.item in self._counts:
+            # The lane measured this very tree, so nothing is measured again.
+            self._counts[MAIN] = self._counts[fact.item]
 
     def _on_begun(self, at: datetime, fact: ev.Begun) -> None:
         effect = fact.effect
@@ -153,7 +160,8 @@ class Timeline:
     def _on_ended(self, at: datetime, fact: ev.Ended) -> None:
         effect, where = self._open.pop(fact.id, (None, 0))
         if isinstance(effect, Wait):
-            self._waited += (at - self.pauses[where].begun_at).total_seconds()
+            waited = (at - self.pauses[where].begun_at).total_seconds()
+            self._waited[effect.lane] = self._waited.get(effect.lane, 0.0) + waited
             self.pauses[where] = replace(self.pauses[where], ended_at=at)
         elif effect is not None:
             self.bars[where] = replace(self.bars[where], ended_at=at)
@@ -181,10 +189,9 @@ class Timeline:
                 self._counts.get(fact.lane, Counts()),
                 fact.turn,
                 plain(note, 160),
-                self._waited,
+                self._waited.pop(fact.lane, 0.0),
             )
         )
-        self._waited = 0.0
 
     def _set_items(self, at: datetime, items: tuple[Item, ...]) -> None:
         self._done = {item.id: item.status == "completed" for item in items}
@@ -204,6 +211,7 @@ class Timeline:
         ev.TaskOpened: lambda self, at, fact: self._set_items(at, fact.task.items),
         ev.SessionStarted: lambda self, at, _fact: self.sittings.append(Sitting(at, at)),
         be.LaneOpened: _on_lane_opened,
+        be.SubtaskIntegrated: _on_integrated,
         ev.Begun: _on_begun,
         ev.Ended: _on_ended,
         ev.Judged: _on_judged,
