@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from flyball.core.health.breaker import Breaker
 from flyball.core.loop.shipping import ship
-from flyball.core.model.events import Begun, Held, LearningRecorded, LimitHit, PersonSpoke, TaskStopped
+from flyball.core.model.events import Begun, Held, LearningRecorded, LimitHit, Moved, PersonSpoke, TaskStopped
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.task import Commit, Item
 from flyball.projections.files.loop_files import render, shows
@@ -132,6 +132,16 @@ def test_the_context_is_short_and_says_the_most_useful_first():
     assert len(page) <= LONGEST_CONTEXT
     assert page.index("## Current State") < page.index("## Ready Subtasks")
     assert "last failure: TypeError" in page
+
+
+def test_the_context_names_the_subtask_whose_verdict_it_shows():
+    story = Story().start().iterate(missing=("the whole",)).switch_to("2.1")
+    story.iterate(missing=("a part",), said=verdict(evidence="one test less"))
+    page = of(story)["context.md"]
+    assert "- PROGRESSING: 2.1: one test less" in page
+    assert "- missing: a part" in page
+    story.add(Moved("GREEN", "RED", "both gates", lane="2.1"))
+    assert "missing" not in of(story)["context.md"], "2.1 has left the stage that missed it"
 
 
 DECISION = LearningRecorded(
