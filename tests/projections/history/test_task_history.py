@@ -4,10 +4,11 @@ import sys
 
 import pytest
 from msgspec.structs import replace
+from tests.replays.replay import recorded
 
 from flyball.core.claims.claims import Claim
 from flyball.core.health.breaker import Breaker
-from flyball.core.model.batch_events import LaneClosed
+from flyball.core.model.batch_events import LaneClosed, SubtaskIntegrated
 from flyball.core.model.effects import Measure, Option, Question
 from flyball.core.model.events import (
     Begun,
@@ -27,6 +28,8 @@ from flyball.core.model.outcomes import Answered, Measured, Saved
 from flyball.core.model.task import Commit, EffectId
 from flyball.projections.history.recording import shows
 from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.views.standing import known_failing
+from flyball.projections.views.status import status
 from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
 
 QUESTION = Question("breaker", "GREEN makes no progress", (Option("reset", "again"),))
@@ -67,6 +70,31 @@ def test_a_verdict_is_shown_with_the_measurement_of_its_own_lane():
         told.add(Event(seq, at, 1, replace(judged, lane=lane, can_exit=held)))
     assert [j.counts.failing for j in told.judgements[-2:]] == [2, 0]
     assert [v.counts.failing for v in told.verified[-1:]] == [0]
+
+
+def test_what_is_measured_in_a_subtask_counts_for_the_task_once_it_is_integrated():
+    story = Story().start(baseline=measurement("base0000", known_failing=2)).switch_to("2.1")
+    story.iterate(measurement("c21", total=5), held=True, signal=True)
+    told = TaskHistory(story.events)
+    assert told.last_measured is not None
+    assert (told.last_measured.lane, told.last_measured.candidate) == ("2.1", "c21")
+    assert told.measured is not None
+    assert (told.measured.candidate, told.measured.counts.known_failing) == ("base0000", 2)
+    assert known_failing(story.state, told) == 2
+    assert status(story.state, told).coverage is None
+    told.add(Event(999, story.at, 1, SubtaskIntegrated("2.1", "red", measured="measure/x")))
+    assert told.measured.candidate == "base0000"
+    told.add(Event(1000, story.at, 1, SubtaskIntegrated("2.1", "integrated", Commit("i1"))))
+    assert told.measured.candidate == "c21", "its tree is the very one that was measured"
+
+
+def test_a_batch_is_judged_by_what_was_measured_in_its_lanes():
+    for name in ("plan", "track"):
+        told = TaskHistory(recorded(name))
+        batches = [judged for judged in told.judgements if judged.stage == "MONITOR"]
+        assert batches
+        assert all(judged.counts.total >= 2 for judged in batches)
+        assert all(mark.counts.total >= 2 for mark in told.timeline.marks if mark.stage == "MONITOR")
 
 
 def test_adding_one_by_one_gives_what_adding_all_gives():

@@ -16,7 +16,7 @@ from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import first_few, plural
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.records import Tally, Verification
-from flyball.projections.views.lanes import most_stuck
+from flyball.projections.views.lanes import last_judged, most_stuck
 from flyball.projections.views.situation import sentence, situation
 from flyball.projections.views.standing import forced_stages, live_items, stuck
 from flyball.projections.wording import duration, guard_name, money, plain
@@ -123,7 +123,8 @@ def _details(view: View, moment: Moment) -> Iterator[tuple[str, Text]]:
             yield "broken", Text(f"{gate.name} cannot run: {plain(gate.broken)}", "yellow")
     if view.failing:
         yield "failing", Text(first_few([plain(name.rpartition("::")[2]) for name in view.failing]), "red")
-    missing = view.state.main.loop.judged.gate_1.missing if view.state.main.loop.judged else ()
+    lane = last_judged(view.state)
+    missing = lane.loop.judged.gate_1.missing if lane is not None and lane.loop.judged is not None else ()
     if missing:
         yield "wanted", Text(first_few([plain(m) for m in missing], 3))
 
@@ -208,7 +209,8 @@ def _gates(view: View, width: int) -> Text:
     measured = view.measured
     if measured is None:
         return Text("not measured yet", "dim")
-    text = _counts(measured.counts, width) if measured.counts.total else Text()
+    text = Text() if measured.lane == MAIN else Text(f"{plain(measured.lane)} ", "bold")
+    text = text.append_text(_counts(measured.counts, width)) if measured.counts.total else text
     for gate in measured.gates:
         mark, style = ("✓", "green") if gate.passed else ("?", "yellow") if gate.broken else ("✗", "red")
         text.append("  " if text else "").append(f"{mark} {gate.name}", style)

@@ -193,6 +193,7 @@ class Verification(msgspec.Struct, frozen=True):
     files: FileChanges
     condition: str = ""
     coverage: CoverageSeen | None = None
+    lane: str = MAIN
 
 
 class TrickSeen(msgspec.Struct, frozen=True):

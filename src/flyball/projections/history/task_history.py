@@ -39,7 +39,7 @@ class TaskHistory:
         self.last_progress: dict[str, dict[str, ev.Judged]] = {}
         self.rows: list[rec.Row] = []
         self.verified: list[rec.Verification] = []
-        self.measured: rec.Verification | None = None
+        self.last_measured: rec.Verification | None = None
         self._measured_in: dict[str, rec.Verification] = {}
         self.checked: rec.Verification | None = None
         self.tricks: dict[Trick, rec.TrickSeen] = {}
@@ -85,6 +85,11 @@ class TaskHistory:
     def given(self) -> tuple[rec.LearningGiven, ...]:
         """The learnings that stood in prompts of the task."""
         return self._learnings.in_prompts()
+
+    @property
+    def measured(self) -> rec.Verification | None:
+        """What was measured last of the task as a whole; a subtask's tree counts once it is integrated."""
+        return self._measured_in.get(MAIN)
 
     def measured_in(self, lane: str) -> rec.Verification | None:
         """What was measured last in a lane."""
@@ -143,16 +148,16 @@ class TaskHistory:
     def _on_measured(self, at: datetime, effect: Effect, outcome: out.Measured) -> None:
         measurement = outcome.measurement
         baseline = isinstance(effect, Measure) and effect.kind == "baseline"
-        self.measured = make.verification(at, "baseline" if baseline else self.stage, measurement)
-        self._measured_in[effect.lane] = self.measured
+        measured = make.verification(at, "baseline" if baseline else self.stage, measurement, effect.lane)
+        self.last_measured = self._measured_in[effect.lane] = measured
         self._note(measurement.notes)
         if measurement.checks:
-            self.checked = self.measured
+            self.checked = measured
         if baseline:
-            self.verified.append(self.measured)
+            self.verified.append(measured)
         for trick in measurement.tricks:
             first = rec.TrickSeen(
-                trick.kind, plain(trick.path), plain(trick.detail), trick.harmless, at, self.measured.stage, times=0
+                trick.kind, plain(trick.path), plain(trick.detail), trick.harmless, at, measured.stage, times=0
             )
             known = self.tricks.get(trick, first)
             self.tricks[trick] = replace(known, times=known.times + 1)
@@ -184,9 +189,10 @@ class TaskHistory:
         measured = self._measured_in.get(fact.lane)
         self.judgements.append(make.judgement(at, fact, measured))
         if fact.can_exit and measured is not None:
-            verified = replace(measured, stage=fact.stage, condition=fact.gate_1.condition)
+            verified = replace(measured, stage=fact.stage, condition=fact.gate_1.condition, lane=fact.lane)
             self.verified.append(verified)
-            self.measured = verified if self.measured is measured else self.measured
+            self._measured_in[fact.lane] = verified
+            self.last_measured = verified if self.last_measured is measured else self.last_measured
         if fact.progress:
             self.last_progress.setdefault(fact.lane, {})[fact.stage] = fact
         self.errors.on_judged(at, fact)
@@ -240,8 +246,13 @@ class TaskHistory:
         self.plan_revisions += bool(fact.items)
 
     def _on_integrated(self, at: datetime, fact: SubtaskIntegrated) -> None:
-        if fact.result == "integrated":
-            self._integrated_at[fact.item] = (fact.commit, at)
+        if fact.result != "integrated":
+            return
+        self._integrated_at[fact.item] = (fact.commit, at)
+        proven = self._measured_in.get(fact.item)
+        if not fact.measured and proven is not None:
+            # The lane measured this very tree, so nothing is measured again.
+            self._measured_in[MAIN] = proven
 
     def _on_batch_settled(self, _at: datetime, fact: BatchSettled) -> None:
         """Every piece of a batch is a commit of its own; the last of them is the batch's checkpoint."""

@@ -149,7 +149,7 @@ def report(state: State, history: TaskHistory) -> Report:
         commits=tuple(_commits(history)),
         files=measured.files if measured else rec.FileChanges(),
         verifications=tuple(history.verified),
-        last_measured=None if measured is None or measured in history.verified[-1:] else measured,
+        last_measured=_last_measured(state, history),
         decisions=tuple(x for x in learnings if x.kind == "decision"),
         anti_patterns=tuple(x for x in learnings if x.kind == "anti-pattern"),
         learnings_given=history.given,
@@ -177,6 +177,13 @@ def report(state: State, history: TaskHistory) -> Report:
         left=_left_to_do(state, history),
         next_command=standing.next_command(state),
     )
+
+
+def _last_measured(state: State, history: TaskHistory) -> rec.Verification | None:
+    """What was measured last and proved nothing; of lanes that are gone nobody asks that any more."""
+    last = history.last_measured
+    measured = last if last is not None and last.lane in state.lanes else history.measured
+    return None if measured in history.verified else measured
 
 
 def _outcome(state: State) -> str:

@@ -114,7 +114,7 @@ def _verifications(r: Report) -> list[str]:
 def _verification(v: Verification) -> list[str]:
     runs = f", {v.green_runs} full green runs" if v.green_runs > 1 else ""
     held = f"; passed: {escape(v.condition)}" if v.condition else ""
-    head = f"- **{escape(v.stage)}** on {code(short(v.candidate))}, {stamp(v.at)}{runs}{held}"
+    head = f"- **{escape(name_lane(v.lane, v.stage))}** on {code(short(v.candidate))}, {stamp(v.at)}{runs}{held}"
     checks = [f"  - check {escape(c.name)}: {c.status}{_after(c.detail)}" for c in v.checks]
     coverage = [f"  - coverage {v.coverage}"] if v.coverage is not None else []
     return [head, *(f"  - {_gate(g)}" for g in v.gates), *coverage, *checks]
