@@ -10,7 +10,7 @@ from flyball.core.model.state import State
 from flyball.core.model.task import Item
 from flyball.projections.history.records import Learning
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.views.standing import health, live_items, task_status
+from flyball.projections.views.standing import health, live_items, task_status, weightiest_judgement
 from flyball.projections.wording import code, escape, name_lane, stamp
 
 LONGEST_CONTEXT = 2000
@@ -53,9 +53,9 @@ def _ready_items(state: State) -> list[Item]:
 
 
 def _current(state: State, history: TaskHistory) -> list[str]:
-    if not history.judgements:
+    last = weightiest_judgement(state, history)
+    if last is None:
         return ["no iteration has been judged yet"]
-    last = history.judgements[-1]
     lane = state.lanes.get(last.lane)
     current = [f"{health(state, history)}: {escape(name_lane(last.lane, last.evidence), 200)}"]
     counts = last.counts

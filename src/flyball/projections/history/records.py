@@ -249,6 +249,7 @@ class Rollback(msgspec.Struct, frozen=True):
     stage: str
     commit: str
     undone: str
+    lane: str = MAIN
 
 
 class Consent(msgspec.Struct, frozen=True):

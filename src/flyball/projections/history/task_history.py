@@ -20,7 +20,7 @@ from flyball.projections.history import recording as make, records as rec
 from flyball.projections.history.learnings import LearningLedger
 from flyball.projections.history.ledgers import BreakerLedger, CheckpointLedger, ErrorLedger
 from flyball.projections.history.timeline import Timeline
-from flyball.projections.wording import plain, short
+from flyball.projections.wording import name_lane, plain, short
 
 MOST_NOTES = 100
 
@@ -35,6 +35,7 @@ class TaskHistory:
         self.resumed_at: datetime | None = None
         self.turns: list[rec.TurnRecord] = []
         self.judgements: list[rec.Judgement] = []
+        self.judgement_in: dict[str, rec.Judgement] = {}
         self.judged: ev.Judged | None = None
         self.last_progress: dict[str, dict[str, ev.Judged]] = {}
         self.rows: list[rec.Row] = []
@@ -171,10 +172,10 @@ class TaskHistory:
         paths = first_few([plain(path) for path in outcome.paths], 20)
         self._note((f"put back as accepted after turn {self.checkpoints[-1].turn}: {paths}", *outcome.notes))
 
-    def _on_restored(self, at: datetime, _effect: Effect, outcome: out.Restored) -> None:
+    def _on_restored(self, at: datetime, effect: Effect, outcome: out.Restored) -> None:
         self._note(outcome.notes)
-        self.rollbacks.append(rec.Rollback(at, self.stage, outcome.commit, outcome.undone))
-        self._add_row((), (), (), f"rolled back to {short(outcome.commit)}")
+        self.rollbacks.append(rec.Rollback(at, self.stage, outcome.commit, outcome.undone, effect.lane))
+        self._add_row((), (), (), name_lane(effect.lane, f"rolled back to {short(outcome.commit)}"))
 
     def _on_failed(self, at: datetime, effect: Effect, outcome: out.Failed) -> None:
         self.errors.enter(at, self.stage, 0, f"{effect.id}: {outcome.detail}", lane=effect.lane)
@@ -187,7 +188,8 @@ class TaskHistory:
     def _on_judged(self, at: datetime, fact: ev.Judged) -> None:
         self.judged = fact
         measured = self._measured_in.get(fact.lane)
-        self.judgements.append(make.judgement(at, fact, measured))
+        self.judgement_in[fact.lane] = make.judgement(at, fact, measured)
+        self.judgements.append(self.judgement_in[fact.lane])
         if fact.can_exit and measured is not None:
             verified = replace(measured, stage=fact.stage, condition=fact.gate_1.condition, lane=fact.lane)
             self.verified.append(verified)
@@ -238,6 +240,7 @@ class TaskHistory:
         self.errors.forget(fact.lane)
         self.last_progress.pop(fact.lane, None)
         self._measured_in.pop(fact.lane, None)
+        self.judgement_in.pop(fact.lane, None)
 
     def _on_limit_hit(self, at: datetime, fact: ev.LimitHit) -> None:
         self.limited_at[fact.agent] = at

@@ -97,7 +97,7 @@ def _work_done(r: Report) -> list[str]:
     lines = [f"- {changed} since {since}"]
     lines += [f"- {code(short(c.sha))} {escape(c.label)}, {stamp(c.at)}" for c in r.commits]
     return lines + [
-        f"- Rolled back to {code(short(b.commit))} in {escape(b.stage)}, {stamp(b.at)}"
+        f"- Rolled back to {code(short(b.commit))} in {escape(name_lane(b.lane, b.stage))}, {stamp(b.at)}"
         + (f"; what was undone is kept as {code(short(b.undone))}" if b.undone else "")
         for b in r.rollbacks
     ]

@@ -17,8 +17,10 @@ from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN, Item
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.registry import workflow_of
+from flyball.projections.history.records import Judgement
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.lanes import hold_of, most_stuck
+from flyball.projections.wording import name_lane
 
 Running = Literal["running", "paused", "completed", "halted"]
 TaskStatus = Literal["DRAFT", "APPROVED", "IN_PROGRESS", "COMPLETE", "BLOCKED"]
@@ -98,7 +100,8 @@ def health(state: State, history: TaskHistory) -> str:
 
     A task that is DONE arrived. One that is BLOCKED although it was PROGRESSING waits for a person, not for a cure.
     """
-    last = history.judgements[-1].health if history.judgements else "INITIALIZING"
+    told = weightiest_judgement(state, history)
+    last = told.health if told is not None else "INITIALIZING"
     if state.decision == "DONE":
         return "PROGRESSING"
     if state.decision == "BLOCKED" and last in {"PROGRESSING", "INITIALIZING"}:
@@ -113,7 +116,16 @@ def reason(state: State, history: TaskHistory) -> str:
     held = hold_of(state)
     if held is not None:
         return held.reason
-    return history.judgements[-1].evidence if history.judgements else "no iteration has been judged yet"
+    told = weightiest_judgement(state, history)
+    return "no iteration has been judged yet" if told is None else name_lane(told.lane, told.evidence)
+
+
+def weightiest_judgement(state: State, history: TaskHistory) -> Judgement | None:
+    """The verdict that says most of the task: on the lane that is stuck or nearly, else the last one."""
+    lane = most_stuck(state)
+    if stuck_word(lane) in {"yes", "nearly"} and lane.name in history.judgement_in:
+        return history.judgement_in[lane.name]
+    return history.judgements[-1] if history.judgements else None
 
 
 def known_failing(state: State, history: TaskHistory) -> int:
