@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.projections.pages.test_pages import known
 
+from flyball.core.model.effects import Restore
 from flyball.core.model.events import Moved, PersonSpoke, TaskStopped
-from flyball.core.model.task import Commit
+from flyball.core.model.outcomes import Restored
+from flyball.core.model.task import Commit, EffectId
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.pages.gone_back import gone_back
 from flyball.projections.pages.guidance import said_shown
@@ -61,6 +63,16 @@ def test_a_rollback_of_the_loop_itself_or_an_iteration_since_is_told_as_measured
     on = rolled_back("turn-1").iterate(failing=("a::b",))
     assert gone_back(TaskHistory(on.events)) is None
     assert gone_back(TaskHistory(Story().start().events)) is None
+
+
+def test_a_subtask_that_flyball_restores_is_nobodys_going_back() -> None:
+    story = Story().start().switch_to("2.1").iterate(failing=("a::b",), restore_to="base0000")
+    story.switch_to("2.2").iterate()
+    restore = Restore(EffectId("2.1/restore/1"), Commit("base0000"), "regressing", lane="2.1")
+    story.perform(restore, Restored(Commit("base0000"), "tree-0", Commit("undone00")))
+    told = TaskHistory(story.events)
+    assert [each.lane for each in told.rollbacks] == ["2.1"]
+    assert gone_back(told) is None
 
 
 def test_a_word_that_waits_says_what_it_will_do() -> None:

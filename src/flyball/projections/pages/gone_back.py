@@ -7,6 +7,7 @@ from datetime import datetime
 import msgspec
 
 from flyball.core.model.measurement import Counts
+from flyball.core.model.task import MAIN
 from flyball.projections.history.records import CheckpointRecord
 from flyball.projections.history.task_history import TaskHistory
 
@@ -24,8 +25,9 @@ def gone_back(history: TaskHistory) -> GoneBack | None:
     marks = history.timeline.marks
     if not marks:
         return None
-    own = marks[-1].kind == "rolled back"
-    later = [each for each in history.rollbacks if each.at >= marks[-1].at][own:]
+    # A lane of a subtask is restored by flyball only, whatever was judged in another meanwhile.
+    own = marks[-1].kind == "rolled back" and marks[-1].lane == MAIN
+    later = [each for each in history.rollbacks if each.lane == MAIN and each.at >= marks[-1].at][own:]
     if not later:
         return None
     kept = next((each for each in reversed(history.checkpoints) if each.commit == later[-1].commit), None)
