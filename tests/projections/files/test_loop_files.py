@@ -357,6 +357,13 @@ def test_rate_limit_json_shows_the_wait_of_subtasks_since_it_began():
 
 
 @pytest.mark.req("C71")
+def test_dual_gate_json_names_the_lane_whose_gates_it_shows():
+    story = Story().start().iterate()
+    assert read(story, "dual-gate.json")["lane"] == "main"
+    assert read(story.switch_to("2.1").iterate(), "dual-gate.json")["lane"] == "2.1"
+
+
+@pytest.mark.req("C71")
 def test_dual_gate_json_shows_both_gates_and_where_the_signal_came_from():
     shown = read(short_tdd_run(), "dual-gate.json")
     assert (shown["phase"], shown["iteration"], shown["can_exit"]) == ("QA", 1, True)

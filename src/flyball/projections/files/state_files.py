@@ -13,6 +13,7 @@ from flyball.core.model.events import Held
 from flyball.core.model.measurement import GateVerdict
 from flyball.core.model.outcomes import ABSENT, LIMITED
 from flyball.core.model.state import State
+from flyball.core.model.task import MAIN
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.files.verdict_file import NAME as VERDICT, task_verdict
 from flyball.projections.history.task_history import TaskHistory
@@ -161,6 +162,7 @@ def _dual_gate(state: State, history: TaskHistory) -> dict[str, Any]:
     turn = history.turn(fact.turn) if fact else None
     gate = fact.gate_1 if fact else GateVerdict(held=False, condition="")
     return {
+        "lane": fact.lane if fact else MAIN,
         "phase": fact.stage if fact else state.main.stage,
         "iteration": fact.iteration if fact else 0,
         "gate_1": {

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from flyball.core.model.effects import Ask, Wait
 from flyball.core.model.events import Held
 from flyball.core.model.state import Lane, State
+from flyball.projections.wording import name_lane, plain
 
 _GRAVITY = {"CLOSED": 0, "HALF_OPEN": 1, "OPEN": 2}
 _NEVER = datetime.max.replace(tzinfo=UTC)
@@ -32,6 +33,17 @@ def most_stuck(state: State) -> Lane:
 def _strikes(lane: Lane) -> tuple[int, int, int]:
     breaker = lane.loop.breaker
     return _GRAVITY[breaker.state], breaker.no_progress, breaker.same_error
+
+
+def missing_conditions(state: State) -> tuple[str, ...]:
+    """What the stage of each lane still wants, by its last verdict there."""
+    judged = ((lane, lane.loop.judged) for lane in state.lanes.values())
+    return tuple(
+        plain(name_lane(lane.name, each))
+        for lane, fact in judged
+        if fact is not None and fact.stage == lane.stage
+        for each in fact.gate_1.missing
+    )
 
 
 def asking_lane(state: State) -> Lane:
