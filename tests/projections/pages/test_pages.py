@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
 from flyball.core.health.breaker import Breaker
-from flyball.core.model.effects import Option, Question
-from flyball.core.model.events import Held, TaskStopped
-from flyball.core.model.task import Commit, Limits
+from flyball.core.model.effects import Option, Question, Save
+from flyball.core.model.events import Begun, Held, TaskStopped
+from flyball.core.model.task import Commit, EffectId, Limits
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.pages.home import home_page
 from flyball.projections.pages.report_page import report_page
@@ -225,3 +225,21 @@ def test_the_page_and_the_terminal_say_stuck_in_the_same_words(breaker: Breaker)
     story = Story().start().iterate(breaker=breaker)
     shown = next(figure.value for figure in task_page(known(story)).figures if figure.name == "Stuck")
     assert re.match(rf"{shown}(?=$|[:,])", stuck(story.state))
+
+
+def test_failing_tests_are_counted_in_one_lane_which_is_named() -> None:
+    story = Story().start().switch_to("2.1").iterate(failing=("a", "b", "c")).switch_to("2.2").iterate(failing=("d",))
+    story.switch_to("2.1").iterate(failing=("a",))
+    page = task_page(known(story))
+    figures = {figure.name: figure for figure in page.figures}
+    assert (figures["Failing tests"].value, figures["Failing tests"].note) == ("1", "of 12 in 2.1; was 3")
+    assert page.failing is not None
+    assert page.failing.story.startswith("3 failing at the start of 2.1, 1 now.")
+    assert "1 test fails in 2.1" in page.sentence
+    assert (page.summary.failing, page.summary.failing_was) == (1, 3)
+
+
+def test_what_happens_now_is_told_with_the_place_of_its_lane() -> None:
+    story = Story().start().switch_to("2.1").iterate().turn()
+    story.add(Begun(Save(EffectId("save/x"), "x", "x", Commit("base0000"), lane="2.1")))
+    assert summarize(known(story)).line.startswith("2.1: RED 2 · save")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal
 
@@ -217,6 +217,12 @@ class Timeline:
         ev.Judged: _on_judged,
         ev.ItemsSet: lambda self, at, fact: self._set_items(at, fact.items),
     }
+
+
+def last_counted(marks: Sequence[TimelineMark]) -> list[TimelineMark]:
+    """The marks with counts of one lane, which was counted last: counts of two lanes are of two trees."""
+    counted = [mark for mark in marks if mark.failing is not None]
+    return [mark for mark in counted if mark.lane == counted[-1].lane]
 
 
 def kind_of(fact: ev.Judged) -> Kind:

@@ -13,7 +13,7 @@ from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import plural
 from flyball.projections.history.reviews import reviews
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.history.timeline import TimelineMark
+from flyball.projections.history.timeline import TimelineMark, last_counted
 from flyball.projections.pages import subtasks
 from flyball.projections.pages.gone_back import GoneBack
 from flyball.projections.pages.summary import Known, spent_amount
@@ -82,11 +82,12 @@ def _failing_figure(marks: Sequence[TimelineMark], back: GoneBack | None) -> Fig
         return Figure(name, str(back.counts.failing), note=f"of {back.counts.total}, as measured at {back.label}")
     if back is not None:
         return Figure(name, "–", note=f"{back.label} was not measured")
-    counted = [mark for mark in marks if mark.failing is not None]
+    counted = last_counted(marks)
     if not counted:
         return Figure(name, "–", note="the gate counts no tests" if marks else "not measured yet")
     counts = counted[-1].counts
-    note = f"of {counts.total}" + (f"; was {counted[0].failing}" if len(counted) > 1 else "")
+    where = "" if counted[-1].lane == MAIN else f" in {counted[-1].lane}"
+    note = f"of {counts.total}{where}" + (f"; was {counted[0].failing}" if len(counted) > 1 else "")
     if counts.known_failing:
         return Figure(
             name, str(counts.failing), "new", f"{counts.known_failing} known failing since before the task; {note}"
