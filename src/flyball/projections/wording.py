@@ -6,6 +6,7 @@ import re
 import unicodedata
 from datetime import UTC, datetime
 
+from flyball.core.model.task import MAIN
 from flyball.core.text.scrubbing import INVISIBLE, one_line, storable
 
 LONG_WORD = 24
@@ -22,6 +23,11 @@ _GUARDS = {"breaker": "cool-down", "hourly": "calls this hour", "crash": "after 
 def guard_name(guard: str) -> str:
     """What holds the loop before a turn, in plain words."""
     return _GUARDS.get(guard, guard)
+
+
+def name_lane(lane: str, text: str) -> str:
+    """A text behind the subtask whose lane it is about; the task's own lane is not named."""
+    return text if lane == MAIN else f"{lane}: {text}"
 
 
 def money(usd: float | None, known: float = 0.0, *, estimated: bool = False, digits: int = 2) -> str:

@@ -13,7 +13,9 @@ from flyball.core.model.events import Event, Judged, Moved, PersonSpoke
 from flyball.core.model.state import State
 from flyball.projections.files.loop_files import VERDICT, render
 from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.views.lanes import most_stuck
 from flyball.projections.views.lines import line
+from flyball.projections.views.standing import weightiest_judgement
 from flyball.projections.views.status import status
 
 SICK = {"STALLED", "REGRESSING", "FLIP-FLOPPING"}
@@ -76,10 +78,11 @@ def _check_screens(state: State, history: TaskHistory) -> None:
     shown = {status(state, history).health, page.removeprefix("**Status**: "), json.loads(files[VERDICT])["health"]}
     assert len(shown) == 1, shown
     (health,) = shown
-    last = history.judgements[-1].health if history.judgements else ""
+    told = weightiest_judgement(state, history)
+    last = told.health if told is not None else ""
     if state.decision == "DONE":
         assert health == "PROGRESSING"
     if state.decision == "BLOCKED":
         assert health != "PROGRESSING"
-        if state.main.loop.breaker.state == "OPEN" and last != "BLOCKED":
+        if most_stuck(state).loop.breaker.state == "OPEN" and last != "BLOCKED":
             assert health in SICK, (health, state.stopped)

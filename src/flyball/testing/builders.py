@@ -91,12 +91,25 @@ class Story:
         self.events: list[ev.Event] = []
         self.at = OPENED_AT
         self._state: State | None = None
+        self._lane = MAIN
         self.add(ev.TaskOpened(task or tdd_task(), stage))
 
     @property
     def state(self) -> State:
         assert self._state is not None
         return self._state
+
+    @property
+    def lane(self) -> Lane:
+        """The lane that steps are taken in."""
+        return self.state.lanes[self._lane]
+
+    def switch_to(self, lane: str) -> Story:
+        """Take the next steps in this lane, which is opened if it is not there yet."""
+        self._lane = lane
+        if lane not in self.state.lanes:
+            self.add(LaneOpened(lane, self.state.main.stage, Commit(self.state.main.head), lane))
+        return self
 
     def add(self, *facts: ev.Fact, after_s: float = 1.0) -> Story:
         """Append facts, all at one moment, some seconds after the last."""
@@ -122,7 +135,7 @@ class Story:
 
     def turn(self, claim: Claim | None = None, *, role: str = "", seconds: float = 41.0, **outcome: Any) -> Story:
         """A turn of the stage's role, from prompt to saved tree."""
-        stage, number = self.state.main.stage, self.state.turns + 1
+        stage, number = self.lane.stage, self.state.turns + 1
         choice = self.state.task.settings.choice(role or ROLES.get(stage, "implementer"))
         effect = fx.RunAgent(
             EffectId(f"turn/{number}"),
@@ -131,10 +144,12 @@ class Story:
             agent=choice.agent,
             model=choice.model,
             prompt="do it",
-            iteration=self.state.main.loop.iteration + 1,
+            iteration=self.lane.loop.iteration + 1,
             turn=number,
-            authors=casting.authors(self.state, self.state.main) if stage == "QA" else (),
+            authors=casting.authors(self.state, self.lane) if stage == "QA" else (),
             product=stage in {"GREEN", "REFACTOR"},
+            lane=self.lane.name,
+            item=self.lane.item,
         )
         values: dict[str, Any] = {"kind": "ok", "usage": out.Usage(1000, 100, 0.05), "seconds": seconds}
         ended = out.TurnEnded(claim=claim or Claim(), **{**values, **outcome})
@@ -144,9 +159,15 @@ class Story:
     def save(self, label: str, *, name: str, accepted: bool = False) -> Story:
         """A kept tree."""
         saved = out.Saved(Commit(f"{len(self.events):08x}"), f"tree-{len(self.events)}", label, accepted)
-        turn = 0 if accepted or self.state.main.turn is None else self.state.main.turn.effect.turn
+        turn = 0 if accepted or self.lane.turn is None else self.lane.turn.effect.turn
         save = fx.Save(
-            EffectId(name), label=label, message=label, parent=self.state.main.head, accepted=accepted, turn=turn
+            EffectId(name),
+            label=label,
+            message=label,
+            parent=self.lane.head,
+            accepted=accepted,
+            turn=turn,
+            lane=self.lane.name,
         )
         return self.perform(save, saved)
 
@@ -159,6 +180,7 @@ class Story:
             candidate=Commit(measured.candidate),
             base=base,
             accepted=base,
+            lane=self.lane.name,
         )
         return self.perform(effect, out.Measured(measured))
 
@@ -175,7 +197,7 @@ class Story:
         **changes: Any,
     ) -> Story:
         """The verdict on the present pass."""
-        stage, iteration = self.state.main.stage, self.state.main.loop.iteration + 1
+        stage, iteration = self.lane.stage, self.lane.loop.iteration + 1
         seen = Observation(
             iteration=iteration,
             batch=(stage,),
@@ -196,6 +218,7 @@ class Story:
             breaker=breaker,
             can_exit=held and signal,
             false_claim=signal and not held,
+            lane=self.lane.name,
             **changes,
         )
         return self.add(fact)
@@ -227,11 +250,11 @@ class Story:
         restored = out.Restored(commit, "tree-back", Commit("undone00"))
         return self.perform(fx.Restore(name, commit, "regressing"), restored)
 
-    def ask(self, question: fx.Question, lane: str = MAIN) -> Story:
-        """A question of a lane, left open."""
-        asking = self.state.lanes[lane]
+    def ask(self, question: fx.Question, lane: str = "") -> Story:
+        """A question of a lane, or of the one the story is in, left open."""
+        asking = self.state.lanes[lane] if lane else self.lane
         key = asking.effect_id(f"ask/{asking.asks + 1}")
-        return self.add(ev.Begun(fx.Ask(key, question, lane=lane)))
+        return self.add(ev.Begun(fx.Ask(key, question, lane=asking.name)))
 
     def open_lanes(self, *names: str) -> Story:
         """A lane for each of these subtasks, from the task's own head."""

@@ -13,16 +13,7 @@ from msgspec.structs import replace
 from flyball.core.health.breaker import Breaker
 from flyball.core.loop.shipping import ship
 from flyball.core.model.batch_events import LaneOpened
-from flyball.core.model.events import (
-    Begun,
-    BreakerChanged,
-    Held,
-    Judged,
-    LearningRecorded,
-    LimitHit,
-    PersonSpoke,
-    TaskStopped,
-)
+from flyball.core.model.events import Begun, Held, LearningRecorded, LimitHit, Moved, PersonSpoke, TaskStopped
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.task import Commit, Item
 from flyball.projections.files.loop_files import render, shows
@@ -142,6 +133,16 @@ def test_the_context_is_short_and_says_the_most_useful_first():
     assert len(page) <= LONGEST_CONTEXT
     assert page.index("## Current State") < page.index("## Ready Subtasks")
     assert "last failure: TypeError" in page
+
+
+def test_the_context_names_the_subtask_whose_verdict_it_shows():
+    story = Story().start().iterate(missing=("the whole",)).switch_to("2.1")
+    story.iterate(missing=("a part",), said=verdict(evidence="one test less"))
+    page = of(story)["context.md"]
+    assert "- PROGRESSING: 2.1: one test less" in page
+    assert "- missing: a part" in page
+    story.add(Moved("GREEN", "RED", "both gates", lane="2.1"))
+    assert "missing" not in of(story)["context.md"], "2.1 has left the stage that missed it"
 
 
 DECISION = LearningRecorded(
@@ -308,19 +309,26 @@ def test_circuit_breaker_json_has_every_field_and_its_history():
 
 
 @pytest.mark.req("C71")
-def test_a_breaker_and_a_hold_of_another_lane_are_not_told_as_those_of_the_task():
+def test_circuit_breaker_json_is_of_the_subtask_that_is_nearest_to_being_stopped():
+    story = Story().start().iterate(progress=True, values={"tests_passing": 3}).switch_to("2.1")
+    story.iterate(breaker=Breaker("OPEN", 3, 2, "abc", "no progress in 3 iterations"))
+    opened_at = story.at
+    story.switch_to("2.2").iterate(progress=True, values={"tests_passing": 5})
+    shown = read(story, "circuit-breaker.json")
+    assert (shown["lane"], shown["state"], shown["no_progress_count"]) == ("2.1", "OPEN", 3)
+    assert datetime.fromisoformat(shown["opened_at"]) == opened_at
+    assert shown["last_progress_metric"] == {}
+    assert [event.get("lane") for event in shown["history"]] == [None, "2.1", "2.2"]
+
+
+@pytest.mark.req("C71")
+def test_a_hold_of_another_lane_is_not_told_as_the_tasks_own():
     story = Story().start().iterate().add(LaneOpened("a", "RED", Commit("base0000")))
-    judged = next(event.fact for event in reversed(story.events) if isinstance(event.fact, Judged))
     story.add(Held("hourly", "100 of 100 calls", story.at))
     held_at = story.at
-    opened = Breaker("OPEN", 3, reason="no progress in 3 iterations")
-    story.add(Held("crash", "it crashed", story.at, lane="a"), replace(judged, lane="a", breaker=opened))
-    breaker = read(story, "circuit-breaker.json")
-    assert (breaker["state"], breaker["opened_at"], breaker["history"]) == ("CLOSED", None, [])
+    story.add(Held("crash", "it crashed", story.at, lane="a"))
     assert datetime.fromisoformat(read(story, "loop-state.json")["paused_at"]) == held_at
     assert datetime.fromisoformat(read(story, "rate-limit.json")["paused_at"]) == held_at
-    story.add(BreakerChanged(Breaker("HALF_OPEN"), "cool-down over", lane="a"))
-    assert read(story, "circuit-breaker.json")["history"] == []
 
 
 @pytest.mark.req("C71")
@@ -342,6 +350,28 @@ def test_rate_limit_json_shows_the_hour_and_the_provider():
     story.at = until
     later = read(story.turn(), "rate-limit.json")
     assert (later["anthropic_5h"]["detected"], later["paused"]) == (False, False)
+
+
+@pytest.mark.req("C71")
+def test_rate_limit_json_shows_the_wait_of_subtasks_since_it_began():
+    story = Story().start().switch_to("2.1")
+    until = story.at + timedelta(hours=3)
+    story.add(Held("provider", "usage limit", until, lane="2.1"))
+    since = story.at
+    story.switch_to("2.2").add(Held("provider", "usage limit", until + timedelta(hours=1), lane="2.2"))
+    shown = read(story, "rate-limit.json")
+    assert shown["anthropic_5h"]["waiting"]
+    assert (shown["paused"], shown["pause_reason"]) == (True, "usage limit")
+    assert datetime.fromisoformat(shown["paused_at"]) == since
+    paused = read(story, "loop-state.json")
+    assert (paused["status"], datetime.fromisoformat(paused["paused_at"])) == ("paused", since)
+
+
+@pytest.mark.req("C71")
+def test_dual_gate_json_names_the_lane_whose_gates_it_shows():
+    story = Story().start().iterate()
+    assert read(story, "dual-gate.json")["lane"] == "main"
+    assert read(story.switch_to("2.1").iterate(), "dual-gate.json")["lane"] == "2.1"
 
 
 @pytest.mark.req("C71")

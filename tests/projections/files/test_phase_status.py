@@ -1,13 +1,16 @@
 """The blocks flyball writes to `phase-status.log`."""
 
+from collections.abc import Iterable
+
 import pytest
+from tests.replays.replay import recorded
 
 from flyball.core.claims.status_block import deviations, parse, render
 from flyball.core.claims.status_fields import StatusBlock
 from flyball.core.fold.evolve import evolve
 from flyball.core.health.breaker import Breaker
-from flyball.core.model.effects import Recall
-from flyball.core.model.events import TaskStopped
+from flyball.core.model.effects import Option, Question, Recall
+from flyball.core.model.events import Event, Judged, TaskStopped
 from flyball.core.model.measurement import Counts, Measurement
 from flyball.core.model.outcomes import Recalled, RecalledLearning
 from flyball.core.model.state import State
@@ -19,9 +22,13 @@ pytestmark = pytest.mark.req("C70")
 
 
 def blocks(story: Story) -> list[StatusBlock]:
+    return blocks_of(story.events)
+
+
+def blocks_of(events: Iterable[Event]) -> list[StatusBlock]:
     state: State | None = None
     found = []
-    for event in story.events:
+    for event in events:
         state = evolve(state, event)
         text = phase_status(state, event)
         if text is not None:
@@ -184,3 +191,46 @@ def test_before_a_stage_has_an_iteration_its_block_claims_nothing():
     assert not block.exit_signal
     assert block.dual_gate is not None
     assert not block.dual_gate.gate_1
+
+
+@pytest.mark.parametrize("name", ["plan", "track"])
+def test_the_block_of_a_subtask_has_the_numbers_that_were_measured_in_its_lane(name: str):
+    events = recorded(name)
+    judged = [event.fact for event in events if isinstance(event.fact, Judged)]
+    found = [(fact, block) for fact, block in zip(judged, blocks_of(events), strict=False) if fact.lane != "main"]
+    assert found
+    for fact, block in found:
+        assert block.tests is not None
+        assert block.tests.total >= 2
+        assert block.files is not None
+        assert block.files.created >= 2
+        assert {entry.key: entry.value for entry in block.extra}["SUBTASK"] == fact.lane
+
+
+def subtask_that_asks() -> Story:
+    """Lane 2.1 has met its breaker and asks; nothing was ever judged in the task's own lane."""
+    breaker = Breaker("OPEN", 3, reason="no progress in 3 iterations")
+    story = Story().start().switch_to("2.1")
+    return story.iterate(failing=("t1",), error="E", breaker=breaker, said=verdict("STALLED"))
+
+
+def test_an_open_breaker_of_a_subtask_is_shown_in_its_block():
+    (block,) = blocks(subtask_that_asks())
+    assert block.circuit_breaker is not None
+    assert (block.circuit_breaker.state, block.circuit_breaker.no_progress_count) == ("OPEN", 3)
+
+
+def test_a_task_that_stopped_for_a_question_of_a_subtask_has_that_subtasks_block():
+    story = subtask_that_asks().ask(Question("breaker", "What now?", (Option("reset", "again"),)))
+    asked = next(iter(story.state.questions))
+    *_, last = blocks(story.add(TaskStopped("blocked", "no progress", question=asked)))
+    assert last.tests is not None
+    assert (last.tests.total, last.tests.failing) == (12, 1)
+    assert ("SUBTASK", "2.1") in [(entry.key, entry.value) for entry in last.extra]
+
+
+def test_the_block_on_request_is_of_the_lane_that_was_judged_last():
+    story = subtask_that_asks()
+    assert current_block(story.state) == render(blocks(story)[-1])
+    story.switch_to("main").iterate()
+    assert "SUBTASK" not in current_block(story.state)

@@ -4,12 +4,14 @@ import json
 
 from msgspec.structs import replace
 
+from flyball.core.claims.findings import Finding
 from flyball.core.loop.questions import FOUR_CHOICES
 from flyball.core.model.effects import Question
 from flyball.core.model.events import TaskStopped
 from flyball.projections.files.state_files import state_files
 from flyball.projections.files.verdict_file import NAME, OUTPUT_SHOWN
 from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.views.report import report
 from flyball.testing.builders import Story, measurement, short_tdd_run
 
 
@@ -38,6 +40,16 @@ def test_an_unfinished_one_says_what_is_missing_and_shows_the_end_of_the_output(
     assert (said["passed"], said["command"]) == (False, "pytest")
     assert said["output"].endswith("E assert 1 == 2\n")
     assert len(said["output"]) <= OUTPUT_SHOWN
+
+
+def test_what_is_missing_is_told_of_every_subtask_with_its_name():
+    story = Story().start().iterate(missing=["the whole"]).switch_to("2.1")
+    story.iterate(missing=["2 tests fail"], findings=(Finding("major", "no test for zero", "a.py", 3),))
+    shown = read(story)
+    assert shown["missing"] == ["the whole", "2.1: 2 tests fail"]
+    assert [finding["message"] for finding in shown["findings"]] == ["2.1: no test for zero"]
+    left = report(story.state, TaskHistory(story.events)).left
+    assert {"the whole", "2.1: 2 tests fail"} <= set(left)
 
 
 def test_a_blocked_one_has_its_question_and_the_command_that_answers_it():

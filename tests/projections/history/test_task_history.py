@@ -4,11 +4,12 @@ import sys
 
 import pytest
 from msgspec.structs import replace
+from tests.replays.replay import recorded
 
 from flyball.core.claims.claims import Claim
 from flyball.core.health.breaker import Breaker
 from flyball.core.loop.questions import hourly_limit
-from flyball.core.model.batch_events import LaneClosed, LaneOpened
+from flyball.core.model.batch_events import LaneClosed, LaneOpened, SubtaskIntegrated
 from flyball.core.model.effects import Measure, Option, PutBack, Question, RunAgent, Save
 from flyball.core.model.events import (
     Begun,
@@ -30,6 +31,8 @@ from flyball.core.model.outcomes import Answered, Measured, Mended, Saved, TurnE
 from flyball.core.model.task import Commit, EffectId
 from flyball.projections.history.recording import shows
 from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.views.standing import known_failing
+from flyball.projections.views.status import status
 from flyball.testing.builders import OPENED_AT, Story, measurement, short_tdd_run, two_lanes_asking, verdict
 
 QUESTION = Question("breaker", "GREEN makes no progress", (Option("reset", "again"),))
@@ -90,6 +93,31 @@ def test_a_checkpoint_belongs_to_the_last_turn_of_its_own_lane():
     assert "put back as accepted after turn 1: x" in told.notes
 
 
+def test_what_is_measured_in_a_subtask_counts_for_the_task_once_it_is_integrated():
+    story = Story().start(baseline=measurement("base0000", known_failing=2)).switch_to("2.1")
+    story.iterate(measurement("c21", total=5), held=True, signal=True)
+    told = TaskHistory(story.events)
+    assert told.last_measured is not None
+    assert (told.last_measured.lane, told.last_measured.candidate) == ("2.1", "c21")
+    assert told.measured is not None
+    assert (told.measured.candidate, told.measured.counts.known_failing) == ("base0000", 2)
+    assert known_failing(story.state, told) == 2
+    assert status(story.state, told).coverage is None
+    told.add(Event(999, story.at, 1, SubtaskIntegrated("2.1", "red", measured="measure/x")))
+    assert told.measured.candidate == "base0000"
+    told.add(Event(1000, story.at, 1, SubtaskIntegrated("2.1", "integrated", Commit("i1"))))
+    assert told.measured.candidate == "c21", "its tree is the very one that was measured"
+
+
+def test_a_batch_is_judged_by_what_was_measured_in_its_lanes():
+    for name in ("plan", "track"):
+        told = TaskHistory(recorded(name))
+        batches = [judged for judged in told.judgements if judged.stage == "MONITOR"]
+        assert batches
+        assert all(judged.counts.total >= 2 for judged in batches)
+        assert all(mark.counts.total >= 2 for mark in told.timeline.marks if mark.stage == "MONITOR")
+
+
 def test_adding_one_by_one_gives_what_adding_all_gives():
     events = short_tdd_run().events
     whole, grown = TaskHistory(events), TaskHistory()
@@ -135,19 +163,46 @@ def test_the_breaker_ledger_says_when_it_opened_and_forgets_it_when_it_closes():
     story.iterate(breaker=Breaker("OPEN", 3, reason="no progress in 3 iterations"))
     told = TaskHistory(story.events)
     assert [(e.from_state, e.to_state) for e in told.breaker.events] == [("CLOSED", "HALF_OPEN"), ("HALF_OPEN", "OPEN")]
-    assert told.breaker.opened_at == story.at
+    assert told.breaker.opened_at == {"main": story.at}
     told.add(story.add(PersonSpoke("reset")).events[-1])
-    assert told.breaker.state == "CLOSED"
-    assert told.breaker.opened_at is None
+    assert told.breaker.states == {"main": "CLOSED"}
+    assert told.breaker.opened_at == {}
 
 
 def test_the_same_error_makes_a_streak_and_a_held_gate_ends_it():
     story = Story().start().iterate(error="E1").iterate(error="E2").iterate(error="E2")
-    told = TaskHistory(story.events)
-    assert (told.errors.failures_running, told.errors.streak) == (3, 2)
+    streak = TaskHistory(story.events).errors.streak()
+    assert (streak.failures, streak.same) == (3, 2)
     story.iterate(held=True)
+    streak = TaskHistory(story.events).errors.streak()
+    assert (streak.failures, streak.same) == (0, 0)
+
+
+def test_each_lane_has_a_breaker_and_a_streak_of_its_own():
+    story = Story().start().switch_to("2.1").iterate(error="E1")
+    story.iterate(error="E1", breaker=Breaker("OPEN", 3, reason="no progress in 3 iterations"))
+    opened_at = story.at
+    story.switch_to("2.2").iterate(error="E2").iterate(held=True, progress=True)
     told = TaskHistory(story.events)
-    assert (told.errors.failures_running, told.errors.streak) == (0, 0)
+    assert told.breaker.opened_at == {"2.1": opened_at}
+    assert [(e.lane, e.from_state, e.to_state) for e in told.breaker.events] == [
+        ("2.1", "CLOSED", "OPEN"),
+        ("2.2", "CLOSED", "CLOSED"),
+    ]
+    assert (told.errors.streak("2.1").failures, told.errors.streak("2.1").same) == (2, 2)
+    assert told.errors.streak("2.2").failures == 0
+    told.add(story.add(LaneClosed("2.1", "given up")).events[-1])
+    assert told.breaker.states["2.1"] == "CLOSED", "another lane of this name begins anew"
+    assert told.errors.streak("2.1").failures == 0
+
+
+def test_a_reset_closes_the_breaker_of_the_lane_that_asks_and_no_other():
+    story = Story().start()
+    for lane in ("2.1", "2.2"):
+        story.switch_to(lane).iterate(error="E", breaker=Breaker("OPEN", 3, reason="no progress"))
+    told = TaskHistory(story.ask(QUESTION).add(PersonSpoke("reset")).events)
+    assert told.breaker.states == {"2.1": "OPEN", "2.2": "CLOSED"}
+    assert story.state.lanes["2.1"].loop.breaker.state == "OPEN", "the fold says the same"
 
 
 def test_only_the_last_fifty_errors_are_kept():

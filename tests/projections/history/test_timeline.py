@@ -65,6 +65,14 @@ def test_a_wait_is_told_with_the_next_iteration_of_the_lane_that_waited() -> Non
     assert [(mark.lane, mark.wait_s) for mark in of(story.iterate().iterate()).marks] == [("main", 3600), ("main", 0)]
 
 
+def test_a_wait_is_told_with_the_next_verdict_of_its_own_lane() -> None:
+    story = Story().start().switch_to("2.1")
+    wait = Wait(EffectId("2.1/wait/1"), until=story.at.replace(hour=10), reason="usage limit", lane="2.1")
+    story.add(Begun(wait)).add(Ended(wait.id, Waited()), after_s=3600)
+    story.switch_to("2.2").iterate().switch_to("2.1").iterate().iterate()
+    assert [(mark.lane, mark.wait_s) for mark in of(story).marks] == [("2.2", 0), ("2.1", 3600), ("2.1", 0)]
+
+
 def test_money_nobody_told_is_not_counted_as_nothing() -> None:
     story = Story().start()
     effect = RunAgent(EffectId("turn/1"), "implementer", "RED", "scripted", "", "do", 1, 1)

@@ -78,6 +78,16 @@ def test_two_lanes_that_the_loop_rolls_back_at_once_are_no_rollback_of_a_person(
     assert gone_back(TaskHistory(story.restore(Commit("base0000")).events)) is not None
 
 
+def test_a_subtask_that_flyball_restores_is_nobodys_going_back() -> None:
+    story = Story().start().switch_to("2.1").iterate(failing=("a::b",), restore_to="base0000")
+    story.switch_to("2.2").iterate()
+    restore = Restore(EffectId("2.1/restore/1"), Commit("base0000"), "regressing", lane="2.1")
+    story.perform(restore, Restored(Commit("base0000"), "tree-0", Commit("undone00")))
+    told = TaskHistory(story.events)
+    assert [each.lane for each in told.rollbacks] == ["2.1"]
+    assert gone_back(told) is None
+
+
 def test_a_word_that_waits_says_what_it_will_do() -> None:
     pausing = said_shown(PersonSpoke("pause"), controlled=True)
     assert pausing.said == "You said pause"

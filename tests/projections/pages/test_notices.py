@@ -49,6 +49,18 @@ def test_a_question_is_told_with_its_reason_its_command_and_buttons_that_answer_
     ]
 
 
+def test_subtasks_that_wait_for_the_same_limit_are_told_once_and_named() -> None:
+    story = Story().start()
+    until = story.at + timedelta(hours=3)
+    waits = [Wait(EffectId(f"{lane}/wait/1"), until=until, reason="usage limit", lane=lane) for lane in ("2.1", "2.2")]
+    for wait in waits:
+        story.switch_to(wait.lane).add(Begun(wait))
+    assert [notice.text for notice in told(story)] == ["2.1: waits until 12:00 UTC: usage limit"]
+    for wait in waits:
+        story.add(Ended(wait.id, Waited()), after_s=0)
+    assert [notice.text for notice in told(story)[1:]] == ["goes on after its wait: usage limit"]
+
+
 @pytest.mark.req("C22")
 def test_a_question_that_blocks_the_task_is_told_once_and_asked_again_by_another_session_not_at_all() -> None:
     story = Story().start().ask(Question("breaker", "What now?"))

@@ -1,5 +1,6 @@
 """Home, task and report as values: what needs a person first, and nothing that nobody measured."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -7,9 +8,9 @@ from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
 from flyball.core.health.breaker import Breaker
-from flyball.core.model.effects import Option, Question
-from flyball.core.model.events import Held, TaskStopped
-from flyball.core.model.task import Commit, Limits
+from flyball.core.model.effects import Option, Question, Save
+from flyball.core.model.events import Begun, Held, TaskStopped
+from flyball.core.model.task import Commit, EffectId, Limits
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.pages.home import home_page
 from flyball.projections.pages.report_page import report_page
@@ -17,6 +18,7 @@ from flyball.projections.pages.subtasks import rail
 from flyball.projections.pages.summary import Known, Place, Summary, summarize
 from flyball.projections.pages.task_page import iterations_shown, task_page
 from flyball.projections.views.situation import Seen
+from flyball.projections.views.standing import stuck
 from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task
 
 QUESTION = Question(
@@ -142,9 +144,12 @@ def test_a_task_page_has_figures_rail_plots_and_iterations_with_their_change() -
     page = task_page(known(story))
     figures = {figure.name: figure for figure in page.figures}
     assert (figures["Failing tests"].value, figures["Failing tests"].note) == ("1", "of 12; was 2")
-    assert figures["Breaker"].value == "half open"
-    assert figures["Breaker"].gauge is not None
-    assert figures["Breaker"].gauge > 60
+    assert figures["Stuck"].value == "nearly"
+    assert figures["Stuck"].gauge is not None
+    assert figures["Stuck"].gauge > 60
+    story.switch_to("2.1").iterate(breaker=Breaker("OPEN", 3))
+    figures = {figure.name: figure for figure in task_page(known(story)).figures}
+    assert (figures["Stuck"].value, figures["Stuck"].note) == ("yes", "3 of 3 iterations without progress in 2.1")
     assert page.failing is not None
     assert len(page.failing.pictures) == 3
     assert [row.delta for row in page.iterations] == ["−1", ""]
@@ -211,3 +216,30 @@ def test_a_review_by_the_author_weakens_the_result() -> None:
     story.turn(Claim(), model="claude-opus-5-5").leave("QA").turn(Claim(verdict="pass"), model="opus")
     assert "the author reviewed its own work" in report_page(known(story)).weaknesses[0].text
     assert task_page(known(story)).weaknesses == report_page(known(story)).weaknesses
+
+
+@pytest.mark.parametrize(
+    "breaker", [Breaker(), Breaker("CLOSED", 1, 1), Breaker("HALF_OPEN", 2, 1), Breaker("OPEN", 3, reason="it repeats")]
+)
+def test_the_page_and_the_terminal_say_stuck_in_the_same_words(breaker: Breaker) -> None:
+    story = Story().start().iterate(breaker=breaker)
+    shown = next(figure.value for figure in task_page(known(story)).figures if figure.name == "Stuck")
+    assert re.match(rf"{shown}(?=$|[:,])", stuck(story.state))
+
+
+def test_failing_tests_are_counted_in_one_lane_which_is_named() -> None:
+    story = Story().start().switch_to("2.1").iterate(failing=("a", "b", "c")).switch_to("2.2").iterate(failing=("d",))
+    story.switch_to("2.1").iterate(failing=("a",))
+    page = task_page(known(story))
+    figures = {figure.name: figure for figure in page.figures}
+    assert (figures["Failing tests"].value, figures["Failing tests"].note) == ("1", "of 12 in 2.1; was 3")
+    assert page.failing is not None
+    assert page.failing.story.startswith("3 failing at the start of 2.1, 1 now.")
+    assert "1 test fails in 2.1" in page.sentence
+    assert (page.summary.failing, page.summary.failing_was) == (1, 3)
+
+
+def test_what_happens_now_is_told_with_the_place_of_its_lane() -> None:
+    story = Story().start().switch_to("2.1").iterate().turn()
+    story.add(Begun(Save(EffectId("save/x"), "x", "x", Commit("base0000"), lane="2.1")))
+    assert summarize(known(story)).line.startswith("2.1: RED 2 · save")

@@ -3,6 +3,9 @@
 import pytest
 
 from flyball.core.health.breaker import Breaker
+from flyball.core.model.effects import Question
+from flyball.core.model.events import TaskStopped
+from flyball.core.model.task import EffectId
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.banner import BEGIN, END, banner
 from flyball.testing.builders import Story
@@ -28,6 +31,21 @@ def test_the_banner_says_what_happened_and_offers_four_choices():
     task = story.state.task.id
     for word in ("reset", "skip", "abort", "modify"):
         assert any(line.strip().startswith(f"flyball {word} {task}") for line in lines)
+
+
+def test_the_banner_of_a_subtask_is_about_that_subtask():
+    story = opened().switch_to("2.1")
+    for _ in range(4):
+        story.iterate(failing=("t1", "t2", "t3"), error="KeyError in write")
+    story.iterate(error="KeyError in write", failing=("t1", "t2"), breaker=Breaker("OPEN", 5, reason="it repeats"))
+    story.ask(Question("breaker", "What now?")).switch_to("2.2").iterate(error="another")
+    story.add(TaskStopped("blocked", "it repeats", question=EffectId("2.1/ask/1")))
+    lines = banner(story.state, TaskHistory(story.events)).splitlines()
+    assert "SUBTASK: 2.1" in lines
+    assert "REASON: it repeats" in lines
+    assert "ITERATIONS: 5 in this stage, 8 in all" in lines
+    assert "TESTS_PASSING: 10/12" in lines
+    assert "LAST_ERROR: KeyError in write" in lines
 
 
 def test_an_error_cannot_end_the_banner():

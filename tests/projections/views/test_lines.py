@@ -33,8 +33,10 @@ from flyball.core.workflows.plan.effects import MarkEntries
 from flyball.core.workflows.plan.sources.marking import MarkChange
 from flyball.core.workflows.plan.sources.values import Key
 from flyball.core.workflows.registry import WORKFLOWS
+from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.lines import LONGEST, PLACE_WIDTH, json_line, line
 from flyball.projections.views.standing import stuck
+from flyball.projections.views.status import status
 from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, verdict
 
 
@@ -220,6 +222,20 @@ def test_a_sentence_that_goes_on_has_no_full_stop_within():
 )
 def test_what_the_breaker_counts_is_told_in_plain_words(breaker: Breaker, told: str):
     assert stuck(Story().start().iterate(breaker=breaker).state) == told
+
+
+@pytest.mark.parametrize(
+    ("breaker", "told"),
+    [
+        (Breaker("OPEN", 3, reason="no progress in 3 iterations"), "yes, stopped repeating in 2.1: no progress in 3 iterations"),
+        (Breaker("HALF_OPEN", 2, 1), "nearly in 2.1: 2 of 3 iterations without progress, 1 of 5 with the same error"),
+    ],
+)  # fmt: skip
+def test_stuck_is_told_of_the_subtask_that_is_nearest_to_being_stopped(breaker, told):
+    story = Story().start().iterate().switch_to("2.1").iterate(breaker=breaker).switch_to("2.2").iterate()
+    assert stuck(story.state) == told
+    shown = status(story.state, TaskHistory(story.events)).breaker
+    assert (shown.lane, shown.state) == ("2.1", breaker.state)
 
 
 def test_a_pause_can_be_taken_back_until_the_loop_has_stopped():

@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
+from flyball.core.model.batch_events import LaneClosed
 from flyball.core.model.effects import Option, Question, Recall, RunAgent
 from flyball.core.model.events import (
     Begun,
@@ -64,6 +65,17 @@ def eventful() -> Story:
     return story.leave("REFACTOR", reason="skipped by a person", forced=True).iterate(
         failing=("t1",), missing=("fails: t1",)
     )
+
+
+def test_a_report_counts_the_files_of_the_branch_and_names_the_subtask_that_was_measured_last():
+    story = Story().start().switch_to("2.1").iterate(failing=("t1",))
+    told = report(story.state, TaskHistory(story.events))
+    assert (told.files.created, told.files.modified) == (0, 0), "nothing of 2.1 is on the branch yet"
+    assert told.last_measured is not None
+    assert told.last_measured.lane == "2.1"
+    assert "- **2.1: RED** on" in markdown(told)
+    told = report(story.add(LaneClosed("2.1", "given up")).state, TaskHistory(story.events))
+    assert told.last_measured is None
 
 
 def test_a_finished_run_says_gates_passed_with_commands_counts_and_commits():

@@ -7,15 +7,16 @@ import pytest
 
 from flyball.core.health.breaker import Breaker
 from flyball.core.model.effects import Option, Question
-from flyball.core.model.events import Held, ItemChanged, ItemsSet, TaskStopped
+from flyball.core.model.events import Held, ItemChanged, ItemsSet, PersonSpoke, TaskStopped
 from flyball.core.model.measurement import Coverage
 from flyball.core.model.task import AgentChoice, EffectId, Item, Limits, Settings
+from flyball.projections.files.loop_files import render
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.report import report
 from flyball.projections.views.report_markdown import markdown
 from flyball.projections.views.standing import next_command, running_state, task_status
 from flyball.projections.views.status import Status, status
-from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, two_lanes_asking
+from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, two_lanes_asking, verdict
 
 PROMISED = {
     "task", "workflow", "stage", "decision", "reason", "health", "iterations", "turns", "branch", "head", "checkpoints",
@@ -88,6 +89,21 @@ def test_open_questions_carry_all_a_person_needs():
     assert (shown.id, shown.text, shown.default, shown.asked_at) == ("ask/1", "Which format?", "csv", story.at)
     assert shown.options[0].key == "csv"
     assert shown.detail == "seen: both"
+
+
+def test_health_and_reason_are_those_of_the_subtask_that_is_stuck_and_name_it():
+    open_breaker = Breaker("OPEN", 3, reason="it repeats")
+    story = Story().start().switch_to("2.1")
+    story.iterate(error="E", breaker=open_breaker, said=verdict("STALLED", evidence="the same error 3 times"))
+    story.switch_to("2.2").iterate(held=True, said=verdict(evidence="one test more passes"))
+    shown = of(story)
+    assert (shown.health, shown.reason) == ("STALLED", "2.1: the same error 3 times")
+    page = render(story.state, TaskHistory(story.events))["loop-state.md"]
+    assert "**Status**: STALLED" in page
+    assert "- Consecutive failures: 1\n" in page
+    assert "- STALLED: 2.1: the same error 3 times" in render(story.state, TaskHistory(story.events))["context.md"]
+    story.add(PersonSpoke("reset", lane="2.1"))
+    assert of(story).reason == "2.2: one test more passes"
 
 
 def test_a_loop_that_waits_for_a_guard_says_until_when():

@@ -155,7 +155,7 @@ class LiveScreen:
             self._pausing = None
             self._note = ""
         evidence = reason(state, history) if history.judgements else ""
-        self._view = View(state, history.measured, health(state, history), evidence, self._failing)
+        self._view = View(state, history.last_measured, health(state, history), evidence, self._failing)
 
     def _print(self, *lines: Text) -> None:
         if self._asking:

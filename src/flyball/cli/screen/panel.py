@@ -16,6 +16,7 @@ from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import first_few, plural
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.records import Tally, Verification
+from flyball.projections.views.lanes import last_judged, most_stuck
 from flyball.projections.views.situation import sentence, situation
 from flyball.projections.views.standing import forced_stages, live_items, stuck
 from flyball.projections.wording import duration, guard_name, money, plain
@@ -107,7 +108,7 @@ def _rows(view: View, moment: Moment, width: int) -> Iterator[tuple[str, Text]]:
     yield "gates", _gates(view, width)
     evidence = f": {plain(view.evidence)}" if view.evidence else ""
     yield "health", Text.assemble((view.health, _HEALTHY.get(view.health, "bold yellow")), evidence)
-    yield "stuck", Text(stuck(state), _STUCK[state.main.loop.breaker.state])
+    yield "stuck", Text(stuck(state), _STUCK[most_stuck(state).loop.breaker.state])
     yield "spent", _spend(state, moment.now)
     if moment.detail:
         yield from _details(view, moment)
@@ -122,7 +123,8 @@ def _details(view: View, moment: Moment) -> Iterator[tuple[str, Text]]:
             yield "broken", Text(f"{gate.name} cannot run: {plain(gate.broken)}", "yellow")
     if view.failing:
         yield "failing", Text(first_few([plain(name.rpartition("::")[2]) for name in view.failing]), "red")
-    missing = view.state.main.loop.judged.gate_1.missing if view.state.main.loop.judged else ()
+    lane = last_judged(view.state)
+    missing = lane.loop.judged.gate_1.missing if lane is not None and lane.loop.judged is not None else ()
     if missing:
         yield "wanted", Text(first_few([plain(m) for m in missing], 3))
 
@@ -189,7 +191,8 @@ def _doing(state: State, moment: Moment) -> Text:
 
 def _under_way(state: State, effect: Effect, moment: Moment) -> str:
     if isinstance(effect, Wait):
-        guard = f" ({guard_name(state.main.held.guard)})" if state.main.held else ""
+        held = state.lanes[effect.lane].held
+        guard = f" ({guard_name(held.guard)})" if held else ""
         return f"waits {countdown(effect.until - moment.now)} more{guard}: {plain(effect.reason)}"
     command = f" · {plain(moment.command, 60)}" if moment.command and isinstance(effect, Measure) else ""
     return f"{effect_line(effect, moment.now)}{command}"
@@ -206,7 +209,8 @@ def _gates(view: View, width: int) -> Text:
     measured = view.measured
     if measured is None:
         return Text("not measured yet", "dim")
-    text = _counts(measured.counts, width) if measured.counts.total else Text()
+    text = Text() if measured.lane == MAIN else Text(f"{plain(measured.lane)} ", "bold")
+    text = text.append_text(_counts(measured.counts, width)) if measured.counts.total else text
     for gate in measured.gates:
         mark, style = ("✓", "green") if gate.passed else ("?", "yellow") if gate.broken else ("✗", "red")
         text.append("  " if text else "").append(f"{mark} {gate.name}", style)

@@ -18,7 +18,7 @@ from flyball.core.loop.casting import account
 from flyball.core.loop.workflow import Workflow
 from flyball.core.memory.standing import remember
 from flyball.core.model import batch_events as be, events as ev
-from flyball.core.model.effects import Ask
+from flyball.core.model.effects import Ask, Wait
 from flyball.core.model.events import Event
 from flyball.core.model.state import Lane, State, Visit, Window
 from flyball.core.model.task import MAIN
@@ -109,10 +109,17 @@ def _on_session_started(state: State, _fact: ev.SessionStarted) -> None:
     state.pausing = False
     state.absent = ()
     state.unusable = ()
+    _release(state)
     for lane in state.lanes.values():
-        lane.held = None
         lane.failed = None  # a new session tries again what failed
         lane.recall = None
+
+
+def _release(state: State) -> None:
+    """Guards look again; a lane whose wait is still under way, in this session too, stays held."""
+    waiting = {effect.lane for effect in state.open.values() if isinstance(effect, Wait)}
+    for lane in state.lanes.values():
+        lane.held = lane.held if lane.name in waiting else None
 
 
 def _on_limit_hit(state: State, fact: ev.LimitHit) -> None:
@@ -126,8 +133,7 @@ def _on_window_opened(state: State, _fact: ev.WindowOpened) -> None:
     for key, effect in tuple(state.open.items()):
         if isinstance(effect, Ask) and effect.question.name == HOURLY_LIMIT:
             del state.open[key]
-    for lane in state.lanes.values():
-        lane.held = None
+    _release(state)
 
 
 def _on_item_changed(state: State, fact: ev.ItemChanged) -> None:

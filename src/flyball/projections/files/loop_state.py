@@ -9,10 +9,11 @@ import msgspec
 
 from flyball.core.health.monitor import Blocker, Verdict
 from flyball.core.model.state import State
+from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import first_few, plural
 from flyball.projections.history.records import Row
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.views.standing import health
+from flyball.projections.views.standing import health, weightiest_judgement
 from flyball.projections.wording import escape, plain
 
 ROWS_SHOWN = 26
@@ -40,9 +41,11 @@ class LoopPage(msgspec.Struct, frozen=True):
 
 def loop_state(state: State, history: TaskHistory) -> str:
     """The page of a task of flyball's own after the last event."""
-    last = history.judgements[-1] if history.judgements else None
-    seen = history.judged.observation if history.judged else None
-    errors = history.errors
+    last = weightiest_judgement(state, history)
+    lane = state.lanes.get(last.lane) if last else None
+    judged = lane.loop.judged if lane and lane.loop.judged else history.judged
+    seen = judged.observation if judged else None
+    streak = history.errors.streak(last.lane if last else MAIN)
     return page_text(
         LoopPage(
             iteration=len(history.judgements),
@@ -52,9 +55,9 @@ def loop_state(state: State, history: TaskHistory) -> str:
             passed=seen.passed if seen else (),
             failed=seen.failed if seen else (),
             rows=history.rows,
-            failures_running=errors.failures_running,
-            streak=errors.streak,
-            error=errors.recent[-1].error if errors.streak else "",
+            failures_running=streak.failures,
+            streak=streak.same,
+            error=streak.last.error if streak.last else "",
             trend=last.trend if last else "stable",
             recommendation="escalate" if state.decision == "BLOCKED" else last.recommendation if last else "continue",
         )

@@ -8,8 +8,10 @@ from flyball.core.claims import status_block, status_fields as fields
 from flyball.core.loop.progress import StageNumbers
 from flyball.core.model.events import Event, Judged, TaskStopped
 from flyball.core.model.measurement import Measurement, Scalar
-from flyball.core.model.state import State
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import MAIN
 from flyball.core.workflows.registry import workflow_of
+from flyball.projections.views.lanes import asking_lane, hold_of, last_judged
 from flyball.projections.views.standing import forced_stages
 from flyball.projections.views.status import progress_percent
 
@@ -24,7 +26,7 @@ _STOPPED: dict[str, fields.Status] = {
 def phase_status(state: State, event: Event) -> str | None:
     """The block this event adds to `phase-status.log`, if it adds one; `state` is the state after the event."""
     if isinstance(event.fact, Judged):
-        return status_block.render(_block_of_iteration(state, event.fact))
+        return status_block.render(_block_of_iteration(state, state.lanes[event.fact.lane], event.fact))
     if isinstance(event.fact, TaskStopped):
         return status_block.render(_block_of_end(state, event.fact))
     return None
@@ -34,72 +36,80 @@ def current_block(state: State) -> str:
     """The block of where the task stands now: as it stopped, as its last iteration was judged, or before the first of its stage."""
     if state.stopped is not None:
         return status_block.render(_block_of_end(state, state.stopped))
-    if state.main.loop.judged is not None:
-        return status_block.render(_block_of_iteration(state, state.main.loop.judged))
+    lane = last_judged(state)
+    if lane is not None and lane.loop.judged is not None:
+        return status_block.render(_block_of_iteration(state, lane, lane.loop.judged))
     return status_block.render(_block_before_iterations(state))
 
 
 def _block_before_iterations(state: State) -> fields.StatusBlock:
-    held = state.main.held
+    lane, held = state.main, hold_of(state)
     return replace(
-        _common_block(state, state.main.stage, state.main.loop.iteration + 1),
+        _common_block(state, lane, lane.stage, lane.loop.iteration + 1),
         status="IN_PROGRESS",
         progress_percent=0,
         dual_gate=fields.DualGate(),
-        recommendation=held.reason if held else f"no iteration of {state.main.stage} has been judged yet",
-        **_work(state.main.loop.entry or state.baseline),
+        recommendation=held.reason if held else f"no iteration of {lane.stage} has been judged yet",
+        **_work(lane.loop.entry or state.baseline),
     )
 
 
-def _block_of_iteration(state: State, fact: Judged) -> fields.StatusBlock:
-    measured = state.main.loop.last
+def _block_of_iteration(state: State, lane: Lane, fact: Judged) -> fields.StatusBlock:
+    measured = lane.loop.last
     stuck = fact.breaker.state == "OPEN" or fact.verdict.health == "BLOCKED"
     blockers = tuple(f"{b.type}: {b.description}" for b in fact.verdict.blockers)
     if fact.breaker.state == "OPEN":
         blockers = (*blockers, fact.breaker.reason)
     return replace(
-        _common_block(state, fact.stage, fact.iteration),
+        _common_block(state, lane, fact.stage, fact.iteration),
         status="BLOCKED" if stuck else "IN_PROGRESS",
-        progress_percent=workflow_of(state.task).percent(fact.stage, _numbers(state, fact)),
+        progress_percent=workflow_of(state.task).percent(fact.stage, _numbers(measured, fact)),
         dual_gate=_dual_gate(fact),
         blockers=blockers,
         patterns_applied=fact.patterns_applied if fact.stage == status_block.REFACTOR_PHASE else (),
         recommendation=f"{fact.verdict.recommendation} ({fact.verdict.remedy}): {fact.verdict.evidence}",
-        **(_qa(state, fact, measured) if fact.stage == status_block.REVIEW_PHASE else _work(measured)),
+        **(_qa(state, lane, fact) if fact.stage == status_block.REVIEW_PHASE else _work(measured)),
     )
 
 
 def _block_of_end(state: State, fact: TaskStopped) -> fields.StatusBlock:
     done = fact.kind == "done"
     status = _STOPPED.get(fact.kind, "IN_PROGRESS")
-    judged = state.main.loop.judged
-    percent = workflow_of(state.task).percent(state.main.stage, _numbers(state, judged)) if judged else 0
+    lane = asking_lane(state)
+    judged = lane.loop.judged
+    percent = workflow_of(state.task).percent(lane.stage, _numbers(lane.loop.last, judged)) if judged else 0
     return replace(
-        _common_block(state, state.main.stage, max(state.main.loop.iteration, 1)),
+        _common_block(state, lane, lane.stage, max(lane.loop.iteration, 1)),
         status=status,
         progress_percent=100 if done else percent,
         dual_gate=_gate_when_done(state) if done else _dual_gate(judged),
         blockers=(fact.reason,) if status == "BLOCKED" else (),
         exit_signal=done,
         recommendation=fact.reason,
-        **_work(state.main.loop.last or state.main.loop.entry or state.baseline),
+        **_work(lane.loop.last or lane.loop.entry or state.baseline),
     )
 
 
-def _common_block(state: State, stage: str, iteration: int) -> fields.StatusBlock:
+def _common_block(state: State, lane: Lane, stage: str, iteration: int) -> fields.StatusBlock:
     window = state.window
     limited = any(hit.until > state.now for hit in state.limits.values())
     return fields.StatusBlock(
         timestamp=state.now.isoformat(),
         phase=stage,
         iteration=iteration,
-        circuit_breaker=fields.CircuitBreaker(state.main.loop.breaker.state, state.main.loop.breaker.no_progress),
+        circuit_breaker=fields.CircuitBreaker(lane.loop.breaker.state, lane.loop.breaker.no_progress),
         rate_limit=fields.RateLimit(
             fields.Calls(window.calls if window else 0, state.task.settings.limits.calls_per_hour),
             "DETECTED" if limited else "OK",
         ),
-        extra=(fields.FieldEntry("OVERALL_PROGRESS_PERCENT", str(progress_percent(state))),),
+        extra=_extra(state, lane),
     )
+
+
+def _extra(state: State, lane: Lane) -> tuple[fields.FieldEntry, ...]:
+    """What the format has no field for: the subtask, where the block is of one, and how far the whole task is."""
+    overall = fields.FieldEntry("OVERALL_PROGRESS_PERCENT", str(progress_percent(state)))
+    return (overall,) if lane.name == MAIN else (fields.FieldEntry("SUBTASK", lane.name), overall)
 
 
 def _dual_gate(fact: Judged | None) -> fields.DualGate:
@@ -128,7 +138,8 @@ def _work(measured: Measurement | None) -> dict[str, object]:
     }
 
 
-def _qa(state: State, fact: Judged, measured: Measurement | None) -> dict[str, object]:
+def _qa(state: State, lane: Lane, fact: Judged) -> dict[str, object]:
+    measured = lane.loop.last
     checks = measured.checks if measured else ()
     by_status = {status: sum(c.status == status for c in checks) for status in ("pass", "fail", "n/a")}
     metrics = fields.QaMetrics(
@@ -138,25 +149,23 @@ def _qa(state: State, fact: Judged, measured: Measurement | None) -> dict[str, o
         blocking_issues=_whole(fact.gate_1.values.get("blocking_issues")),
         warning_issues=sum(c.status == "fail" and not c.blocking for c in checks),
     )
-    extra: tuple[fields.FieldEntry, ...] = (
-        fields.FieldEntry("OVERALL_PROGRESS_PERCENT", str(progress_percent(state))),
-    )
+    extra = _extra(state, lane)
     if by_status["n/a"]:
         extra = (fields.FieldEntry("QA_METRICS", body=(f"CHECKS_UNVERIFIED: {by_status['n/a']}",)), *extra)
     return {
         "qa_metrics": metrics,
-        "memory_context": _memory(state, measured),
+        "memory_context": _memory(lane, measured),
         "verdict": str(fact.gate_1.values.get("verdict") or "NONE"),
-        "attempt": state.main.rejections + (not fact.rejected),
+        "attempt": lane.rejections + (not fact.rejected),
         "extra": extra,
     }
 
 
-def _memory(state: State, measured: Measurement | None) -> fields.MemoryContext:
+def _memory(lane: Lane, measured: Measurement | None) -> fields.MemoryContext:
     """How often the repository's memory was asked, and what of it stood in the review's prompt."""
-    given = state.main.recalled.learnings if state.main.recalled is not None else ()
+    given = lane.recalled.learnings if lane.recalled is not None else ()
     return fields.MemoryContext(
-        queries_executed=state.main.recalls,
+        queries_executed=lane.recalls,
         historical_bugs_found=sum(each.kind == "anti-pattern" for each in given),
         patterns_identified=sum(each.kind == "decision" for each in given),
         adrs_found=measured.files.decision_records if measured else 0,
@@ -164,9 +173,8 @@ def _memory(state: State, measured: Measurement | None) -> fields.MemoryContext:
     )
 
 
-def _numbers(state: State, fact: Judged) -> StageNumbers:
+def _numbers(measured: Measurement | None, fact: Judged) -> StageNumbers:
     values = fact.gate_1.values
-    measured = state.main.loop.last
     counts = measured.counts if measured else None
     return StageNumbers(
         criteria=_whole(values.get("criteria_count")),

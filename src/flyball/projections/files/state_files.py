@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from flyball.core.loop.guards import HOUR
+from flyball.core.model.events import Held
 from flyball.core.model.measurement import GateVerdict
 from flyball.core.model.outcomes import ABSENT, LIMITED
 from flyball.core.model.state import State
@@ -17,6 +18,7 @@ from flyball.core.workflows.registry import workflow_of
 from flyball.projections.files.verdict_file import NAME as VERDICT, task_verdict
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
+from flyball.projections.views.lanes import hold_of, most_stuck
 from flyball.projections.views.status import progress_percent
 from flyball.projections.wording import plain
 
@@ -85,7 +87,14 @@ def _green_model(state: State, history: TaskHistory) -> str | None:
 def _stopped_at(state: State, history: TaskHistory) -> datetime | None:
     if state.stopped is not None:
         return history.stops[-1][0] if history.stops else None
-    return history.held_at.get(MAIN) if state.main.held is not None else None
+    return _held_at(hold_of(state), history)
+
+
+def _held_at(held: Held | None, history: TaskHistory) -> datetime | None:
+    """Since when the guard holds its lane; others may have been held since."""
+    if held is None:
+        return None
+    return next((hold.at for hold in reversed(history.holds) if hold.lane == held.lane), None)
 
 
 def _phase_history(state: State) -> dict[str, dict[str, Any]]:
@@ -105,14 +114,16 @@ def _phase_history(state: State) -> dict[str, dict[str, Any]]:
 
 
 def _circuit_breaker(state: State, history: TaskHistory) -> dict[str, Any]:
-    breaker = state.main.loop.breaker
+    lane = most_stuck(state)
+    breaker, progress = lane.loop.breaker, history.last_progress.get(lane.name, {})
     return {
+        "lane": lane.name,
         "state": breaker.state,
         "no_progress_count": breaker.no_progress,
         "same_error_count": breaker.same_error,
-        "last_progress_metric": {stage: fact.gate_1.values for stage, fact in history.last_progress.items()},
+        "last_progress_metric": {stage: fact.gate_1.values for stage, fact in progress.items()},
         "last_error_hash": breaker.error or None,
-        "opened_at": history.breaker.opened_at,
+        "opened_at": history.breaker.opened_at.get(lane.name),
         "open_reason": plain(breaker.reason) if breaker.state == "OPEN" else None,
         "history": list(history.breaker.events),
     }
@@ -120,7 +131,7 @@ def _circuit_breaker(state: State, history: TaskHistory) -> dict[str, Any]:
 
 def _rate_limit(state: State, history: TaskHistory) -> dict[str, Any]:
     window = state.window
-    held = state.main.held if state.main.held is not None and state.stopped is None else None
+    held = hold_of(state) if state.stopped is None else None
     now = history.last_activity or state.now
     active = [hit for hit in state.limits.values() if hit.until > now]
     latest = max(active, key=lambda hit: hit.until) if active else None
@@ -141,7 +152,7 @@ def _rate_limit(state: State, history: TaskHistory) -> dict[str, Any]:
         "agents": {hit.agent: {"kind": hit.kind, "until": hit.until} for hit in active},
         "paused": waits,
         "pause_reason": plain(held.reason) if held and waits else None,
-        "paused_at": history.held_at.get(MAIN) if waits else None,
+        "paused_at": _held_at(held, history) if waits else None,
     }
 
 
@@ -151,6 +162,7 @@ def _dual_gate(state: State, history: TaskHistory) -> dict[str, Any]:
     turn = history.turn(fact.turn) if fact else None
     gate = fact.gate_1 if fact else GateVerdict(held=False, condition="")
     return {
+        "lane": fact.lane if fact else MAIN,
         "phase": fact.stage if fact else state.main.stage,
         "iteration": fact.iteration if fact else 0,
         "gate_1": {

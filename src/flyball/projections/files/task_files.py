@@ -11,8 +11,8 @@ from flyball.core.model.state import State
 from flyball.core.model.task import Item
 from flyball.projections.history.records import Learning
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.views.standing import health, live_items, task_status
-from flyball.projections.wording import code, escape, stamp
+from flyball.projections.views.standing import health, live_items, task_status, weightiest_judgement
+from flyball.projections.wording import code, escape, name_lane, stamp
 
 LONGEST_CONTEXT = 2000
 LEARNING_LINES = 30
@@ -54,16 +54,20 @@ def _ready_items(state: State) -> list[Item]:
 
 
 def _current(state: State, history: TaskHistory) -> list[str]:
-    if not history.judgements:
+    last = weightiest_judgement(state, history)
+    if last is None:
         return ["no iteration has been judged yet"]
-    last = history.judgements[-1]
-    current = [f"{health(state, history)}: {escape(last.evidence, 200)}"]
+    lane = state.lanes.get(last.lane)
+    current = [f"{health(state, history)}: {escape(name_lane(last.lane, last.evidence), 200)}"]
     counts = last.counts
     if counts.total:
         current.append(f"tests: {counts.passing} of {counts.total} pass, {counts.failing} fail")
-    current += [f"missing: {escape(m, 160)}" for m in (last.missing if last.stage == state.main.stage else ())]
-    if history.errors.streak:
-        current.append(f"last failure: {escape(history.errors.recent[-1].error, 200)}")
+    current += [
+        f"missing: {escape(m, 160)}" for m in (last.missing if lane is not None and last.stage == lane.stage else ())
+    ]
+    failure = history.errors.streak(last.lane).last
+    if failure is not None:
+        current.append(f"last failure: {escape(failure.error, 200)}")
     return current
 
 

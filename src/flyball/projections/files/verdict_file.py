@@ -11,8 +11,9 @@ from flyball.core.model.state import State
 from flyball.core.text.scrubbing import scrub
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
+from flyball.projections.views.lanes import missing_conditions
 from flyball.projections.views.status import QuestionShown, Subtask, open_questions
-from flyball.projections.wording import plain
+from flyball.projections.wording import name_lane, plain
 
 NAME = "verdict.json"
 OUTPUT_SHOWN = 6_000
@@ -59,7 +60,6 @@ class TaskVerdict(msgspec.Struct, frozen=True):
 
 def task_verdict(state: State, history: TaskHistory) -> TaskVerdict:
     """The verdict on a task after its last event."""
-    judged = state.main.loop.judged
     measured = state.main.loop.last or state.main.loop.entry or state.baseline
     return TaskVerdict(
         task=state.task.id,
@@ -72,9 +72,11 @@ def task_verdict(state: State, history: TaskHistory) -> TaskVerdict:
         stopped=state.stopped.kind if state.stopped else "",
         health=standing.health(state, history),
         items=tuple(Subtask(i.id, plain(i.text, 500), i.status) for i in standing.live_items(state)),
-        missing=tuple(plain(m) for m in judged.gate_1.missing) if judged and judged.stage == state.main.stage else (),
+        missing=missing_conditions(state),
         findings=tuple(
-            FindingShown(f.severity, plain(f.message, 500), f.file, f.line) for f in state.main.loop.findings
+            FindingShown(f.severity, plain(name_lane(lane.name, f.message), 500), f.file, f.line)
+            for lane in state.lanes.values()
+            for f in lane.loop.findings
         ),
         gates=tuple(_gate(gate) for gate in measured.gates) if measured else (),
         questions=open_questions(state, history),

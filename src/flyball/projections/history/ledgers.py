@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
+from collections.abc import Collection
 from datetime import datetime
 from typing import Literal
 
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 from flyball.core.health.breaker import CLOSED, Breaker
 from flyball.core.model.events import Judged
 from flyball.core.model.measurement import Trick
+from flyball.core.model.task import MAIN
 from flyball.projections.history.records import CheckpointRecord
 from flyball.projections.wording import plain
 
@@ -21,7 +23,7 @@ BREAKER_EVENTS_KEPT = 50
 LONGEST_ERROR = 500
 
 
-class BreakerEvent(msgspec.Struct, frozen=True):
+class BreakerEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     """A line of the breaker's history, with the stored names of `circuit-breaker.json`."""
 
     timestamp: datetime
@@ -29,9 +31,10 @@ class BreakerEvent(msgspec.Struct, frozen=True):
     from_state: str
     to_state: str
     reason: str
+    lane: str = MAIN
 
 
-class ErrorSeen(msgspec.Struct, frozen=True):
+class ErrorSeen(msgspec.Struct, frozen=True, omit_defaults=True):
     """A line of the error history, with the stored names of `loop-state.json`; `hash` is the failure's signature."""
 
     timestamp: datetime
@@ -39,57 +42,77 @@ class ErrorSeen(msgspec.Struct, frozen=True):
     iteration: int
     error: str
     hash: str
+    lane: str = MAIN
+
+
+class Streak(msgspec.Struct, frozen=True):
+    """How many iterations of a lane failed running, and how often with the same error, which is `last`."""
+
+    failures: int = 0
+    same: int = 0
+    last: ErrorSeen | None = None
 
 
 class BreakerLedger:
-    """How the breaker of the task's own lane came to stand where it stands."""
+    """How the breaker of each lane came to stand where it stands."""
 
     def __init__(self) -> None:
-        self.state: str = CLOSED.state
-        self.opened_at: datetime | None = None
+        self.states: dict[str, str] = {}
+        self.opened_at: dict[str, datetime] = {}
         self.events: deque[BreakerEvent] = deque(maxlen=BREAKER_EVENTS_KEPT)
 
-    def enter(self, at: datetime, breaker: Breaker, reason: str, *, progress: bool = False) -> None:
-        before, self.state = self.state, breaker.state
-        if before != self.state:
-            self.opened_at = at if self.state == "OPEN" else None
-            self._record(at, "state_change", before, reason)
-        elif progress:
-            self._record(at, "progress", before, reason)
-        elif breaker.no_progress:
-            self._record(at, "error", before, reason)
+    def enter(self, at: datetime, breaker: Breaker, reason: str, *, lane: str = MAIN, progress: bool = False) -> None:
+        before, now = self.states.get(lane, CLOSED.state), breaker.state
+        self.states[lane] = now
+        kind: Literal["state_change", "progress", "error"] = "progress" if progress else "error"
+        if before != now:
+            kind = "state_change"
+            self.opened_at.pop(lane, None)
+            if now == "OPEN":
+                self.opened_at[lane] = at
+        elif not progress and not breaker.no_progress:
+            return
+        self.events.append(BreakerEvent(at, kind, before, now, plain(reason), lane))
 
-    def _record(self, at: datetime, kind: Literal["state_change", "progress", "error"], before: str, why: str) -> None:
-        self.events.append(BreakerEvent(at, kind, before, self.state, plain(why)))
+    def close(self, at: datetime, reason: str, lanes: Collection[str] = ()) -> None:
+        """The breakers of these lanes begin anew; without any, those of all."""
+        for lane in lanes or tuple(self.states):
+            self.enter(at, CLOSED, reason, lane=lane)
 
 
 class ErrorLedger:
-    """The last errors, how many iterations failed running, and how often with the same error."""
+    """The last errors, and the streak of each lane."""
 
     def __init__(self) -> None:
         self.recent: deque[ErrorSeen] = deque(maxlen=ERRORS_KEPT)
-        self.failures_running = 0
-        self.streak = 0
-        self._last = ""
+        self._streaks: dict[str, Streak] = {}
 
-    def enter(self, at: datetime, stage: str, iteration: int, error: str, signature: str = "") -> None:
+    def streak(self, lane: str = MAIN) -> Streak:
+        return self._streaks.get(lane, Streak())
+
+    def forget(self, lane: str) -> None:
+        """The lane is gone; another of its name has no streak yet."""
+        self._streaks.pop(lane, None)
+
+    def enter(
+        self, at: datetime, stage: str, iteration: int, error: str, signature: str = "", *, lane: str = MAIN
+    ) -> ErrorSeen:
         text = plain(error, LONGEST_ERROR)
         known = signature or hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
-        self.recent.append(ErrorSeen(at, stage, iteration, text, known))
+        self.recent.append(ErrorSeen(at, stage, iteration, text, known, lane))
+        return self.recent[-1]
 
     def on_judged(self, at: datetime, fact: Judged) -> None:
         if fact.gate_1.held:
-            self.failures_running = self.streak = 0
-            self._last = ""
+            self.forget(fact.lane)
             return
         seen = fact.observation
         error = seen.summary or next((named.summary for named in seen.failed.values() if named.summary), "")
         error = error or next(iter(fact.gate_1.missing), fact.verdict.evidence)
-        self.enter(at, fact.stage, fact.iteration, error, seen.fine or fact.breaker.error)
-        self.failures_running += 1
-        signature = self.recent[-1].hash
-        self.streak = self.streak + 1 if signature == self._last else 1
-        self._last = signature
+        now = self.enter(at, fact.stage, fact.iteration, error, seen.fine or fact.breaker.error, lane=fact.lane)
+        before = self.streak(fact.lane)
+        same = before.last is not None and before.last.hash == now.hash
+        self._streaks[fact.lane] = Streak(before.failures + 1, before.same + 1 if same else 1, now)
 
 
 class CheckpointLedger:

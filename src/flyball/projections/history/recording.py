@@ -58,7 +58,7 @@ def turn_ended(turn: rec.TurnRecord, at: datetime, outcome: out.Outcome) -> rec.
     )
 
 
-def verification(at: datetime, stage: str, measurement: Measurement) -> rec.Verification:
+def verification(at: datetime, stage: str, measurement: Measurement, lane: str) -> rec.Verification:
     gates = tuple(
         rec.GateRecord(
             g.name, g.command, g.passed, g.exit_code, g.seconds, plain(g.broken), _tally(g.counts) if g.counts else None
@@ -75,6 +75,7 @@ def verification(at: datetime, stage: str, measurement: Measurement) -> rec.Veri
         tuple(rec.CheckMade(c.name, c.status, c.blocking, plain(c.detail)) for c in measurement.checks),
         rec.FileChanges(measurement.files.created, measurement.files.modified, measurement.files.deleted),
         coverage=coverage_seen(measurement.coverage),
+        lane=lane,
     )
 
 
@@ -114,6 +115,7 @@ def judgement(at: datetime, fact: ev.Judged, measured: rec.Verification | None) 
         rung=fact.rung,
         rejected=fact.rejected,
         disagreements=tuple(plain(d) for d in fact.disagreements[:12]),
+        lane=fact.lane,
     )
 
 

@@ -95,6 +95,7 @@ class Judgement(msgspec.Struct, frozen=True):
     rung: str
     rejected: bool
     disagreements: tuple[str, ...]
+    lane: str = MAIN
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -192,6 +193,7 @@ class Verification(msgspec.Struct, frozen=True):
     files: FileChanges
     condition: str = ""
     coverage: CoverageSeen | None = None
+    lane: str = MAIN
 
 
 class TrickSeen(msgspec.Struct, frozen=True):
@@ -230,6 +232,7 @@ class Hold(msgspec.Struct, frozen=True):
     guard: str
     reason: str
     until: datetime | None
+    lane: str = MAIN
 
 
 class Move(msgspec.Struct, frozen=True):

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from flyball.core.fold.people import lanes_meant
-from flyball.core.health.breaker import CLOSED
 from flyball.core.loop.answers import HOURLY_LIMIT
 from flyball.core.loop.workflow import BOTH_GATES
 from flyball.core.model import events as ev, outcomes as out
@@ -23,7 +22,7 @@ from flyball.projections.history import recording as make, records as rec
 from flyball.projections.history.learnings import LearningLedger
 from flyball.projections.history.ledgers import BreakerLedger, CheckpointLedger, ErrorLedger
 from flyball.projections.history.timeline import Timeline
-from flyball.projections.wording import plain, short
+from flyball.projections.wording import name_lane, plain, short
 
 MOST_NOTES = 100
 
@@ -38,18 +37,18 @@ class TaskHistory:
         self.resumed_at: datetime | None = None
         self.turns: list[rec.TurnRecord] = []
         self.judgements: list[rec.Judgement] = []
+        self.judgement_in: dict[str, rec.Judgement] = {}
         self.judged: ev.Judged | None = None
-        self.last_progress: dict[str, ev.Judged] = {}
+        self.last_progress: dict[str, dict[str, ev.Judged]] = {}
         self.rows: list[rec.Row] = []
         self.verified: list[rec.Verification] = []
-        self.measured: rec.Verification | None = None
+        self.last_measured: rec.Verification | None = None
         self._measured_in: dict[str, rec.Verification] = {}
         self.checked: rec.Verification | None = None
         self.tricks: dict[Trick, rec.TrickSeen] = {}
         self.questions: dict[EffectId, rec.QuestionRecord] = {}
         self.words: list[rec.WordRecord] = []
         self.holds: list[rec.Hold] = []
-        self.held_at: dict[str, datetime] = {}
         self.limited_at: dict[str, datetime] = {}
         self.moves: list[rec.Move] = []
         self.rollbacks: list[rec.Rollback] = []
@@ -90,6 +89,15 @@ class TaskHistory:
     def given(self) -> tuple[rec.LearningGiven, ...]:
         """The learnings that stood in prompts of the task."""
         return self._learnings.in_prompts()
+
+    @property
+    def measured(self) -> rec.Verification | None:
+        """What was measured last of the task as a whole; a subtask's tree counts once it is integrated."""
+        return self._measured_in.get(MAIN)
+
+    def measured_in(self, lane: str) -> rec.Verification | None:
+        """What was measured last in a lane."""
+        return self._measured_in.get(lane)
 
     def turn(self, number: int) -> rec.TurnRecord | None:
         """The last attempt at a turn."""
@@ -145,16 +153,16 @@ class TaskHistory:
     def _on_measured(self, at: datetime, effect: Effect, outcome: out.Measured) -> None:
         measurement = outcome.measurement
         baseline = isinstance(effect, Measure) and effect.kind == "baseline"
-        self.measured = make.verification(at, "baseline" if baseline else self.stage, measurement)
-        self._measured_in[effect.lane] = self.measured
+        measured = make.verification(at, "baseline" if baseline else self.stage, measurement, effect.lane)
+        self.last_measured = self._measured_in[effect.lane] = measured
         self._note(measurement.notes)
         if measurement.checks:
-            self.checked = self.measured
+            self.checked = measured
         if baseline:
-            self.verified.append(self.measured)
+            self.verified.append(measured)
         for trick in measurement.tricks:
             first = rec.TrickSeen(
-                trick.kind, plain(trick.path), plain(trick.detail), trick.harmless, at, self.measured.stage, times=0
+                trick.kind, plain(trick.path), plain(trick.detail), trick.harmless, at, measured.stage, times=0
             )
             known = self.tricks.get(trick, first)
             self.tricks[trick] = replace(known, times=known.times + 1)
@@ -171,7 +179,10 @@ class TaskHistory:
     def _on_restored(self, at: datetime, effect: Effect, outcome: out.Restored) -> None:
         self._note(outcome.notes)
         self.rollbacks.append(rec.Rollback(at, self.stage, outcome.commit, outcome.undone, effect.lane))
-        self._add_row((), (), (), f"rolled back to {short(outcome.commit)}")
+        self._add_row((), (), (), name_lane(effect.lane, f"rolled back to {short(outcome.commit)}"))
+
+    def _on_failed(self, at: datetime, effect: Effect, outcome: out.Failed) -> None:
+        self.errors.enter(at, self.stage, 0, f"{effect.id}: {outcome.detail}", lane=effect.lane)
 
     def _answer(self, at: datetime, key: EffectId, text: str, by: str = "person") -> None:
         put = self.questions.get(key)
@@ -181,16 +192,18 @@ class TaskHistory:
     def _on_judged(self, at: datetime, fact: ev.Judged) -> None:
         self.judged = fact
         measured = self._measured_in.get(fact.lane)
-        self.judgements.append(make.judgement(at, fact, measured))
+        self.judgement_in[fact.lane] = make.judgement(at, fact, measured)
+        self.judgements.append(self.judgement_in[fact.lane])
         if fact.can_exit and measured is not None:
-            verified = replace(measured, stage=fact.stage, condition=fact.gate_1.condition)
+            verified = replace(measured, stage=fact.stage, condition=fact.gate_1.condition, lane=fact.lane)
             self.verified.append(verified)
-            self.measured = verified if self.measured is measured else self.measured
+            self._measured_in[fact.lane] = verified
+            self.last_measured = verified if self.last_measured is measured else self.last_measured
         if fact.progress:
-            self.last_progress[fact.stage] = fact
+            self.last_progress.setdefault(fact.lane, {})[fact.stage] = fact
         self.errors.on_judged(at, fact)
-        if fact.lane == MAIN:
-            self.breaker.enter(at, fact.breaker, fact.breaker.reason or fact.verdict.evidence, progress=fact.progress)
+        why = fact.breaker.reason or fact.verdict.evidence
+        self.breaker.enter(at, fact.breaker, why, lane=fact.lane, progress=fact.progress)
         rung = f"; then {fact.rung}" if fact.rung else ""
         note = BOTH_GATES if fact.can_exit else f"{fact.verdict.health}: {fact.verdict.evidence}{rung}"
         seen = fact.observation
@@ -217,23 +230,23 @@ class TaskHistory:
         if where is not None:
             self.turns[where] = replace(self.turns[where], set_aside=fact.why)
         if fact.why == "crashed":
-            self.errors.enter(at, self.stage, 0, fact.detail or "the agent crashed")
+            self.errors.enter(at, self.stage, 0, fact.detail or "the agent crashed", lane=fact.lane)
 
     def _on_moved(self, at: datetime, fact: ev.Moved) -> None:
         self._withdraw(lambda ask: ask.lane == fact.lane)
+        self.breaker.close(at, f"moved to {fact.stage}", (fact.lane,))
         if fact.lane != MAIN:
             return  # the stages of a task are those of its own lane
         self.moves.append(rec.Move(at, fact.previous, fact.stage, plain(fact.reason), fact.forced, fact.rejected))
         self.stage = fact.stage
-        self.breaker.enter(at, CLOSED, f"moved to {fact.stage}")
 
-    def _on_held(self, at: datetime, fact: ev.Held) -> None:
-        self.holds.append(rec.Hold(at, fact.guard, plain(fact.reason), fact.until))
-        self.held_at[fact.lane] = at
-
-    def _on_breaker_changed(self, at: datetime, fact: ev.BreakerChanged) -> None:
-        if fact.lane == MAIN:
-            self.breaker.enter(at, fact.breaker, fact.reason)
+    def _on_lane_closed(self, at: datetime, fact: LaneClosed) -> None:
+        self._withdraw(lambda ask: ask.lane == fact.lane)
+        self.breaker.close(at, f"{fact.lane} ended", (fact.lane,))
+        self.errors.forget(fact.lane)
+        self.last_progress.pop(fact.lane, None)
+        self._measured_in.pop(fact.lane, None)
+        self.judgement_in.pop(fact.lane, None)
 
     def _on_limit_hit(self, at: datetime, fact: ev.LimitHit) -> None:
         self.limited_at[fact.agent] = at
@@ -242,8 +255,13 @@ class TaskHistory:
         self.plan_revisions += bool(fact.items)
 
     def _on_integrated(self, at: datetime, fact: SubtaskIntegrated) -> None:
-        if fact.result == "integrated":
-            self._integrated_at[fact.item] = (fact.commit, at)
+        if fact.result != "integrated":
+            return
+        self._integrated_at[fact.item] = (fact.commit, at)
+        proven = self._measured_in.get(fact.item)
+        if not fact.measured and proven is not None:
+            # The lane measured this very tree, so nothing is measured again.
+            self._measured_in[MAIN] = proven
 
     def _on_batch_settled(self, _at: datetime, fact: BatchSettled) -> None:
         """Every piece of a batch is a commit of its own; the last of them is the batch's checkpoint."""
@@ -262,10 +280,10 @@ class TaskHistory:
         if fact.word == "answer":
             self._answer(at, EffectId(fact.question), fact.text)
         elif fact.word in {"reset", "modify", "rollback", "skip"}:
-            if fact.word != "skip":
-                self.breaker.enter(at, CLOSED, f"a person said {fact.word}")
             asking = {effect.lane for effect in self._open.values() if isinstance(effect, Ask)}
             meant = lanes_meant(fact, asking, asking)
+            if fact.word != "skip":
+                self.breaker.close(at, f"a person said {fact.word}", meant)
             for key in self._withdraw(lambda ask: ask.lane in meant):
                 self._answer(at, key, fact.word)
 
@@ -289,13 +307,13 @@ class TaskHistory:
         ev.Judged: _on_judged,
         ev.TurnSetAside: _on_set_aside,
         ev.Moved: _on_moved,
-        ev.Held: _on_held,
+        LaneClosed: _on_lane_closed,
+        ev.Held: lambda self, at, f: self.holds.append(rec.Hold(at, f.guard, plain(f.reason), f.until, f.lane)),
         ev.LimitHit: _on_limit_hit,
-        ev.BreakerChanged: _on_breaker_changed,
+        ev.BreakerChanged: lambda self, at, f: self.breaker.enter(at, f.breaker, f.reason, lane=f.lane),
         ev.ItemsSet: _on_items_set,
         SubtaskIntegrated: _on_integrated,
         BatchSettled: _on_batch_settled,
-        LaneClosed: lambda self, _at, f: self._withdraw(lambda ask: ask.lane == f.lane),
         ev.WindowOpened: lambda self, _at, _f: self._withdraw(lambda ask: ask.question.name == HOURLY_LIMIT),
         ev.Consented: _on_consented,
         ev.PersonSpoke: _on_spoke,
@@ -313,5 +331,5 @@ class TaskHistory:
             (f"The pull request is {o.url}" if o.url else o.detail,)
         ),
         out.Answered: lambda self, at, e, o: self._answer(at, e.id, o.text, o.by),
-        out.Failed: lambda self, at, e, o: self.errors.enter(at, self.stage, 0, f"{e.id}: {o.detail}"),
+        out.Failed: _on_failed,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal
 
@@ -13,7 +13,7 @@ from flyball.core.model import batch_events as be, events as ev
 from flyball.core.model.effects import Effect, Measure, RunAgent, Wait
 from flyball.core.model.measurement import Counts
 from flyball.core.model.outcomes import Measured, TurnEnded
-from flyball.core.model.task import EffectId, Item
+from flyball.core.model.task import MAIN, EffectId, Item
 from flyball.projections.wording import plain
 
 Kind = Literal["accepted", "rejected", "rolled back", "false claim", "asks you", "continue"]
@@ -131,6 +131,13 @@ class Timeline:
     def _on_lane_opened(self, at: datetime, fact: be.LaneOpened) -> None:
         self.openings.append(LaneOpening(at, fact.lane, fact.item, fact.base))
         self._item[fact.lane] = fact.item
+        self._counts.pop(fact.lane, None)
+        self._waited.pop(fact.lane, None)
+
+    def _on_integrated(self, _at: datetime, fact: be.SubtaskIntegrated) -> None:
+        if fact.result == "integrated" and not fact.measured and fact.item in self._counts:
+            # The lane measured this very tree, so nothing is measured again.
+            self._counts[MAIN] = self._counts[fact.item]
 
     def _on_begun(self, at: datetime, fact: ev.Begun) -> None:
         effect = fact.effect
@@ -204,11 +211,18 @@ class Timeline:
         ev.TaskOpened: lambda self, at, fact: self._set_items(at, fact.task.items),
         ev.SessionStarted: lambda self, at, _fact: self.sittings.append(Sitting(at, at)),
         be.LaneOpened: _on_lane_opened,
+        be.SubtaskIntegrated: _on_integrated,
         ev.Begun: _on_begun,
         ev.Ended: _on_ended,
         ev.Judged: _on_judged,
         ev.ItemsSet: lambda self, at, fact: self._set_items(at, fact.items),
     }
+
+
+def last_counted(marks: Sequence[TimelineMark]) -> list[TimelineMark]:
+    """The marks with counts of one lane, which was counted last: counts of two lanes are of two trees."""
+    counted = [mark for mark in marks if mark.failing is not None]
+    return [mark for mark in counted if mark.lane == counted[-1].lane]
 
 
 def kind_of(fact: ev.Judged) -> Kind:

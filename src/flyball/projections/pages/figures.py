@@ -9,15 +9,16 @@ from datetime import datetime, timedelta
 import msgspec
 
 from flyball.core.model.state import State
+from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import plural
-from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.reviews import reviews
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.history.timeline import TimelineMark
+from flyball.projections.history.timeline import TimelineMark, last_counted
 from flyball.projections.pages import subtasks
 from flyball.projections.pages.gone_back import GoneBack
 from flyball.projections.pages.summary import Known, spent_amount
-from flyball.projections.views.standing import known_failing
+from flyball.projections.views.lanes import most_stuck
+from flyball.projections.views.standing import known_failing, strikes_of, stuck_word
 from flyball.projections.wording import dollars, duration
 
 
@@ -71,7 +72,7 @@ def figures(known: Known, items: tuple[subtasks.ItemShown, ...], back: GoneBack 
         ),
         _money_figure(state),
         Figure("Time", duration(known.at_work_s), note=waiting or since, counts_from=begun),
-        _breaker_figure(state),
+        _stuck_figure(state),
     )
 
 
@@ -81,11 +82,12 @@ def _failing_figure(marks: Sequence[TimelineMark], back: GoneBack | None) -> Fig
         return Figure(name, str(back.counts.failing), note=f"of {back.counts.total}, as measured at {back.label}")
     if back is not None:
         return Figure(name, "–", note=f"{back.label} was not measured")
-    counted = [mark for mark in marks if mark.failing is not None]
+    counted = last_counted(marks)
     if not counted:
         return Figure(name, "–", note="the gate counts no tests" if marks else "not measured yet")
     counts = counted[-1].counts
-    note = f"of {counts.total}" + (f"; was {counted[0].failing}" if len(counted) > 1 else "")
+    where = "" if counted[-1].lane == MAIN else f" in {counted[-1].lane}"
+    note = f"of {counts.total}{where}" + (f"; was {counted[0].failing}" if len(counted) > 1 else "")
     if counts.known_failing:
         return Figure(
             name, str(counts.failing), "new", f"{counts.known_failing} known failing since before the task; {note}"
@@ -114,15 +116,11 @@ def _money_figure(state: State) -> Figure:
     return Figure("Spent", amount, f"of {dollars(cap)}", meter=min(1.0, state.known_usd / cap))
 
 
-def _breaker_figure(state: State) -> Figure:
+def _stuck_figure(state: State) -> Figure:
     """Of the lane that is nearest to its end; arms at 30° and up: at the top the collar has shut the valve."""
-    lane = max(
-        state.lanes.values(), key=lambda lane: (lane.loop.breaker.state == "OPEN", lane.loop.breaker.no_progress)
-    )
-    breaker = lane.loop.breaker
-    own = workflow_of(state.task).strikes.get(lane.stage)
-    allowed = state.task.settings.breaker.strikes(lane.stage, own).no_progress
+    lane = most_stuck(state)
+    breaker, allowed = lane.loop.breaker, strikes_of(state, lane).no_progress
     struck = allowed if breaker.state == "OPEN" else min(breaker.no_progress, allowed)
-    names = {"CLOSED": "closed", "HALF_OPEN": "half open", "OPEN": "open"}
-    note = f"{struck} of {allowed} without progress"
-    return Figure("Breaker", names[breaker.state], note=note, gauge=30 + 50 * struck / max(1, allowed))
+    where = "" if lane.name == MAIN else f" in {lane.name}"
+    note = f"{struck} of {plural(allowed, 'iteration')} without progress{where}"
+    return Figure("Stuck", stuck_word(lane), note=note, gauge=30 + 50 * struck / max(1, allowed))

@@ -15,7 +15,7 @@ from flyball.core.model.task import EffectId
 from flyball.projections.pages.summary import ANSWERS, FREE, title_of
 from flyball.projections.views.situation import situation
 from flyball.projections.views.standing import next_command
-from flyball.projections.wording import clock_time, plain
+from flyball.projections.wording import clock_time, name_lane, plain
 
 LONG = timedelta(minutes=10)
 """A shorter wait is told to nobody."""
@@ -69,22 +69,30 @@ class Notices:
     def __init__(self, repository: str) -> None:
         self._repository = repository
         self._asked: set[str] = set()
-        self._long: dict[EffectId, str] = {}
+        self._long: dict[EffectId, tuple[str, datetime]] = {}
 
     def of(self, event: Event, state: State) -> Notice | None:
         match event.fact:
             case Begun(effect=Ask() as ask) if ask.attempt == 1:
                 return self._question(event, state, ask)
             case Begun(effect=Wait() as wait) if wait.until - event.at > LONG:
-                self._long[wait.id] = wait.reason
-                until = clock_time(wait.until, event.at)
-                return self._notice("waits", event, state, f"waits until {until}: {plain(wait.reason)}")
+                return self._wait(event, state, wait)
             case Ended(id=id_, outcome=Waited()) if id_ in self._long:
-                return self._notice("goes on", event, state, f"goes on after its wait: {plain(self._long.pop(id_))}")
+                ended = self._long.pop(id_)
+                if ended in self._long.values():
+                    return None
+                return self._notice("goes on", event, state, f"goes on after its wait: {plain(ended[0])}")
             case TaskStopped() as stopped if stopped.question not in self._asked or not stopped.question:
                 kind: Kind | None = "needed" if stopped.kind in _NEEDED else "ended" if stopped.kind in _ENDED else None
                 return self._notice(kind, event, state, plain(stopped.reason, 300)) if kind else None
         return None
+
+    def _wait(self, event: Event, state: State, wait: Wait) -> Notice | None:
+        """Lanes that wait for the same thing are told once, and that they go on once none of them waits."""
+        known = (wait.reason, wait.until) in self._long.values()
+        self._long[wait.id] = wait.reason, wait.until
+        text = name_lane(wait.lane, f"waits until {clock_time(wait.until, event.at)}: {plain(wait.reason)}")
+        return None if known else self._notice("waits", event, state, text)
 
     def _question(self, event: Event, state: State, ask: Ask) -> Notice:
         self._asked.add(ask.id)

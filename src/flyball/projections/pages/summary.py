@@ -11,15 +11,16 @@ import msgspec
 from flyball.core.model.effects import Ask, RunAgent, Wait
 from flyball.core.model.events import PersonSpoke
 from flyball.core.model.state import State
+from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import plural
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.history.timeline import TimelineMark
+from flyball.projections.history.timeline import TimelineMark, last_counted
 from flyball.projections.pages.chips import Chip, state_chip
 from flyball.projections.pages.gone_back import GoneBack, gone_back
 from flyball.projections.plots.spending import waiting_time
 from flyball.projections.views.situation import Seen, Word
 from flyball.projections.views.status import QuestionShown, Status, status
-from flyball.projections.wording import clock_time, dollars, guard_name, plain, short_time
+from flyball.projections.wording import clock_time, dollars, guard_name, name_lane, plain, short_time
 
 Group = Literal["needs", "under way", "finished"]
 NEARLY = 0.9
@@ -103,6 +104,7 @@ class Summary(msgspec.Struct, frozen=True):
     marks: Sequence[TimelineMark]
     failing: int | None
     failing_was: int | None
+    failing_in: str
     back: GoneBack | None
     spent: str
     cap: float | None
@@ -134,10 +136,10 @@ def summarize(known: Known) -> Summary:
     state, history = known.state, known.history
     shown = status(state, history, known.said, seen=known.seen)
     question = shown.questions[0] if shown.questions else None
-    counts = [mark.failing for mark in history.timeline.marks if mark.failing is not None]
+    counted = last_counted(history.timeline.marks)
     headline, evidence = _headline(known, shown, question)
     back = gone_back(history)
-    measured = counts[-1] if counts else None
+    measured = counted[-1].failing if counted else None
     return Summary(
         place=known.place,
         task=shown.task,
@@ -156,7 +158,8 @@ def summarize(known: Known) -> Summary:
         answers=answers_of(question) if question else (),
         marks=history.timeline.marks,
         failing=measured if back is None else back.counts.failing if back.counts else None,
-        failing_was=counts[0] if counts else None,
+        failing_was=counted[0].failing if counted else None,
+        failing_in=counted[-1].lane if counted and counted[-1].lane != MAIN and back is None else "",
         back=back,
         spent=spent_amount(state),
         cap=shown.limits.budget_usd,
@@ -287,11 +290,12 @@ def _doing(known: Known) -> str:
     state = known.state
     working = [effect for effect in state.open.values() if not isinstance(effect, Ask | Wait)]
     turns = [effect for effect in working if isinstance(effect, RunAgent)]
-    place = f"{state.main.stage} {state.main.loop.iteration + 1}"
     if turns:
         turn = turns[0]
         more = f" · and {plural(len(turns) - 1, 'more turn')}" if turns[1:] else ""
         return f"{turn.stage} {turn.iteration} · turn {turn.turn} {turn.role} ({turn.agent}) · since {clock_time(turn.begun_at, known.now)}{more}"
+    lane = state.lanes[working[0].lane] if working else state.main
+    place = name_lane(lane.name, f"{lane.stage} {lane.loop.iteration + 1}")
     if working:
         return f"{place} · {working[0].id.partition('/')[0]} · since {clock_time(working[0].begun_at, known.now)}"
     return f"{place} · between steps"

@@ -108,7 +108,8 @@ def _sentence(summary: Summary, items: tuple[subtasks.ItemShown, ...]) -> str:
         parts.append(f"{sum(item.done for item in items)} of {plural(len(items), 'item')} accepted")
     if summary.failing is not None:
         verb = "failed when it was measured" if summary.back else "fails" if summary.failing == 1 else "fail"
-        parts.append(f"{plural(summary.failing, 'test')} {verb}")
+        where = f" in {summary.failing_in}" if summary.failing_in else ""
+        parts.append(f"{plural(summary.failing, 'test')} {verb}{where}")
     told = "; ".join([*parts, summary.line])
     return f"{told[:1].upper()}{told[1:]}."
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flyball.core.model.measurement import Counts
+from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import plural
-from flyball.projections.history.timeline import GRAVITY, TimelineMark
+from flyball.projections.history.timeline import GRAVITY, TimelineMark, last_counted
 
 GRAVE = GRAVITY[:4]
 """Verdicts that somebody wants to see at once."""
@@ -16,7 +16,7 @@ Returned = tuple[str, int | None]
 
 def failing_story(marks: Sequence[TimelineMark], known_before: int = 0, returned: Returned | None = None) -> str:
     """What the picture tells, in one sentence with its numbers; tests that failed before the task are told apart."""
-    counted = [mark.counts for mark in marks if mark.counts.total]
+    counted = last_counted(marks)
     now = "at the last iteration" if returned else "now"
     told = _counts_sentence(counted, known_before, now) if counted else "The gate counts no tests."
     many = {kind: sum(mark.kind == kind for mark in marks) for kind in GRAVE}
@@ -37,10 +37,11 @@ def failing_story(marks: Sequence[TimelineMark], known_before: int = 0, returned
     return f"{told} Then a person went back to {label}, {measured}."
 
 
-def _counts_sentence(counted: Sequence[Counts], known_before: int, now: str) -> str:
-    first, last = counted[0].failing, counted[-1]
-    before = max(known_before, *(counts.known_failing for counts in counted))
+def _counts_sentence(counted: Sequence[TimelineMark], known_before: int, now: str) -> str:
+    first, last = counted[0].failing, counted[-1].counts
+    start = "the start" if counted[-1].lane == MAIN else f"the start of {counted[-1].lane}"
+    before = max(known_before, *(mark.counts.known_failing for mark in counted))
     if not before:
-        return f"{first} failing at the start, {last.failing} {now}."
+        return f"{first} failing at {start}, {last.failing} {now}."
     still = f"{last.known_failing} of {plural(before, 'test')} that failed before the task"
-    return f"{first} newly failing at the start, {last.failing} {now}; {still} still {'fails' if last.known_failing == 1 else 'fail'}."
+    return f"{first} newly failing at {start}, {last.failing} {now}; {still} still {'fails' if last.known_failing == 1 else 'fail'}."

@@ -15,6 +15,7 @@ from flyball.projections.history.reviews import ReviewRecord, reviews
 from flyball.projections.history.spend import Spend, TurnSpend, spend, spend_of_turns, total
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
+from flyball.projections.views.lanes import missing_conditions
 from flyball.projections.views.status import UnverifiedShown, unverified_parts
 from flyball.projections.wording import plain
 
@@ -149,7 +150,7 @@ def report(state: State, history: TaskHistory) -> Report:
         commits=tuple(_commits(history)),
         files=measured.files if measured else rec.FileChanges(),
         verifications=tuple(history.verified),
-        last_measured=None if measured is None or measured in history.verified[-1:] else measured,
+        last_measured=_last_measured(state, history),
         decisions=tuple(x for x in learnings if x.kind == "decision"),
         anti_patterns=tuple(x for x in learnings if x.kind == "anti-pattern"),
         learnings_given=history.given,
@@ -177,6 +178,13 @@ def report(state: State, history: TaskHistory) -> Report:
         left=_left_to_do(state, history),
         next_command=standing.next_command(state),
     )
+
+
+def _last_measured(state: State, history: TaskHistory) -> rec.Verification | None:
+    """What was measured last and proved nothing; of lanes that are gone nobody asks that any more."""
+    last = history.last_measured
+    measured = last if last is not None and last.lane in state.lanes else history.measured
+    return None if measured in history.verified else measured
 
 
 def _outcome(state: State) -> str:
@@ -218,9 +226,7 @@ def _stages(state: State) -> tuple[StageTime, ...]:
 def _left_to_do(state: State, history: TaskHistory) -> tuple[str, ...]:
     """What somebody would still have to do or look at."""
     left = [f"{i.id}: {plain(i.text)}" for i in standing.live_items(state) if i.status != "completed"]
-    judged = state.main.loop.judged
-    if judged is not None and not judged.can_exit:
-        left += [plain(m) for m in judged.gate_1.missing]
+    left += missing_conditions(state)
     left += [f"stage {stage} was skipped and is not verified" for stage in standing.forced_stages(state)]
     left += [each.clause for each in unverified_parts(state, history)]
     now = standing.known_failing(state, history)

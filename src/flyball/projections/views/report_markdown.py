@@ -10,7 +10,7 @@ from flyball.projections.history.reviews import ReviewRecord
 from flyball.projections.history.spend import Spend
 from flyball.projections.views.report import CriterionShown, Disagreement, FalseClaim, Report
 from flyball.projections.views.status import SUBTASK
-from flyball.projections.wording import code, duration, escape, money, short, stamp
+from flyball.projections.wording import code, duration, escape, money, name_lane, short, stamp
 
 GOAL_LINES = 40
 
@@ -97,7 +97,7 @@ def _work_done(r: Report) -> list[str]:
     lines = [f"- {changed} since {since}"]
     lines += [f"- {code(short(c.sha))} {escape(c.label)}, {stamp(c.at)}" for c in r.commits]
     return lines + [
-        f"- Rolled back to {code(short(b.commit))} in {escape(b.stage)}, {stamp(b.at)}"
+        f"- Rolled back to {code(short(b.commit))} in {escape(name_lane(b.lane, b.stage))}, {stamp(b.at)}"
         + (f"; what was undone is kept as {code(short(b.undone))}" if b.undone else "")
         for b in r.rollbacks
     ]
@@ -114,7 +114,7 @@ def _verifications(r: Report) -> list[str]:
 def _verification(v: Verification) -> list[str]:
     runs = f", {v.green_runs} full green runs" if v.green_runs > 1 else ""
     held = f"; passed: {escape(v.condition)}" if v.condition else ""
-    head = f"- **{escape(v.stage)}** on {code(short(v.candidate))}, {stamp(v.at)}{runs}{held}"
+    head = f"- **{escape(name_lane(v.lane, v.stage))}** on {code(short(v.candidate))}, {stamp(v.at)}{runs}{held}"
     checks = [f"  - check {escape(c.name)}: {c.status}{_after(c.detail)}" for c in v.checks]
     coverage = [f"  - coverage {v.coverage}"] if v.coverage is not None else []
     return [head, *(f"  - {_gate(g)}" for g in v.gates), *coverage, *checks]
@@ -213,7 +213,7 @@ def _stages(r: Report) -> list[str]:
         why = escape(s.exit_reason) + (" (forced, not verified)" if s.forced else "")
         rows.append(f"| {escape(s.stage)} | {s.iterations} | {duration(s.seconds)} | {why} |")
     waits = [
-        f"- Waited from {stamp(w.at)}{f' until {stamp(w.until)}' if w.until else ''}: {w.guard}: {escape(w.reason)}"
+        f"- {escape(name_lane(w.lane, 'Waited'))} from {stamp(w.at)}{f' until {stamp(w.until)}' if w.until else ''}: {w.guard}: {escape(w.reason)}"
         for w in r.waits
     ]
     return [*rows, *(["", *waits] if waits else [])]

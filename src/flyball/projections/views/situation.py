@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import msgspec
 
 from flyball.core.model.state import State
+from flyball.projections.views.lanes import hold_of
 from flyball.projections.wording import clock_time, guard_name
 
 Word = Literal[
@@ -60,7 +61,8 @@ def situation(state: State, seen: Seen = AT_WORK, answered: Collection[str] = ()
         return "LOST CONTACT"
     if any(asked.answer is None and key not in answered for key, asked in state.questions.items()):
         return "NEEDS YOU"
-    if state.main.held is not None and state.main.held.until is not None:
+    held = hold_of(state)
+    if held is not None and held.until is not None:
         return "WAITING"
     return "RUNNING"
 
@@ -69,9 +71,10 @@ def sentence(state: State, word: Word, seen: Seen = AT_WORK) -> str:
     """The word as screens show it: with the time and the guard of a wait, and with what is beside it."""
     match word:
         case "WAITING":
-            assert state.main.held is not None
-            assert state.main.held.until is not None
-            return f"WAITING until {clock_time(state.main.held.until, state.now)} ({guard_name(state.main.held.guard)})"
+            held = hold_of(state)
+            assert held is not None
+            assert held.until is not None
+            return f"WAITING until {clock_time(held.until, state.now)} ({guard_name(held.guard)})"
         case "LOST CONTACT":
             return "LOST CONTACT (its process is gone)"
         case "MERGED":

@@ -9,14 +9,18 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from flyball.core.health.breaker import Strikes
 from flyball.core.loop.guards import limit_reached
 from flyball.core.model.effects import Save
 from flyball.core.model.events import PersonSpoke, TaskStopped
-from flyball.core.model.state import State
-from flyball.core.model.task import Item
+from flyball.core.model.state import Lane, State
+from flyball.core.model.task import MAIN, Item
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.registry import workflow_of
+from flyball.projections.history.records import Judgement
 from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.views.lanes import hold_of, most_stuck
+from flyball.projections.wording import name_lane
 
 Running = Literal["running", "paused", "completed", "halted"]
 TaskStatus = Literal["DRAFT", "APPROVED", "IN_PROGRESS", "COMPLETE", "BLOCKED"]
@@ -45,7 +49,7 @@ def running_state(state: State) -> Running:
     """The word of `loop-state.json`: running, paused, completed or halted; a loop that waits for a guard is paused."""
     if state.stopped is not None:
         return _STATES[state.stopped.kind]
-    return "paused" if state.main.held is not None else "running"
+    return "paused" if hold_of(state) is not None else "running"
 
 
 def task_status(state: State) -> TaskStatus:
@@ -96,7 +100,8 @@ def health(state: State, history: TaskHistory) -> str:
 
     A task that is DONE arrived. One that is BLOCKED although it was PROGRESSING waits for a person, not for a remedy.
     """
-    last = history.judgements[-1].health if history.judgements else "INITIALIZING"
+    told = weightiest_judgement(state, history)
+    last = told.health if told is not None else "INITIALIZING"
     if state.decision == "DONE":
         return "PROGRESSING"
     if state.decision == "BLOCKED" and last in {"PROGRESSING", "INITIALIZING"}:
@@ -108,9 +113,19 @@ def reason(state: State, history: TaskHistory) -> str:
     """Why the decision is what it is."""
     if state.stopped is not None:
         return state.stopped.reason
-    if state.main.held is not None:
-        return state.main.held.reason
-    return history.judgements[-1].evidence if history.judgements else "no iteration has been judged yet"
+    held = hold_of(state)
+    if held is not None:
+        return held.reason
+    told = weightiest_judgement(state, history)
+    return "no iteration has been judged yet" if told is None else name_lane(told.lane, told.evidence)
+
+
+def weightiest_judgement(state: State, history: TaskHistory) -> Judgement | None:
+    """The verdict that says most of the task: on the lane that is stuck or nearly, else the last one."""
+    lane = most_stuck(state)
+    if stuck_word(lane) in {"yes", "nearly"} and lane.name in history.judgement_in:
+        return history.judgement_in[lane.name]
+    return history.judgements[-1] if history.judgements else None
 
 
 def known_failing(state: State, history: TaskHistory) -> int:
@@ -122,20 +137,35 @@ def known_failing(state: State, history: TaskHistory) -> int:
 
 def stuck(state: State) -> str:
     """How far the loop is from being stopped for going nowhere: what the breaker counts, in plain words."""
-    breaker = state.main.loop.breaker
-    strikes = state.task.settings.breaker.strikes(
-        state.main.stage, workflow_of(state.task).strikes.get(state.main.stage)
-    )
-    if breaker.state == "OPEN":
-        blocked = state.main.loop.judged is not None and state.main.loop.judged.verdict.health == "BLOCKED"
-        return f"yes, {'blocked' if blocked else 'stopped repeating'}: {breaker.reason}"
-    if not breaker.no_progress and not breaker.same_error:
-        return "no"
+    lane = most_stuck(state)
+    breaker, word = lane.loop.breaker, stuck_word(lane)
+    if word == "no":
+        return word
+    where = "" if lane.name == MAIN else f" in {lane.name}"
+    if word == "yes":
+        blocked = lane.loop.judged is not None and lane.loop.judged.verdict.health == "BLOCKED"
+        return f"yes, {'blocked' if blocked else 'stopped repeating'}{where}: {breaker.reason}"
+    strikes = strikes_of(state, lane)
     counted = (
         f"{breaker.no_progress} of {plural(strikes.no_progress, 'iteration')} without progress, "
         f"{breaker.same_error} of {strikes.same_error} with the same error"
     )
-    return f"{'nearly' if breaker.state == 'HALF_OPEN' else 'not yet'}: {counted}"
+    return f"{word}{where}: {counted}"
+
+
+def stuck_word(lane: Lane) -> Literal["yes", "nearly", "not yet", "no"]:
+    """Whether a lane goes nowhere, in the one word of every screen."""
+    breaker = lane.loop.breaker
+    if breaker.state == "OPEN":
+        return "yes"
+    if not breaker.no_progress and not breaker.same_error:
+        return "no"
+    return "nearly" if breaker.state == "HALF_OPEN" else "not yet"
+
+
+def strikes_of(state: State, lane: Lane) -> Strikes:
+    """What the breaker of a lane allows in its present stage."""
+    return state.task.settings.breaker.strikes(lane.stage, workflow_of(state.task).strikes.get(lane.stage))
 
 
 def forced_stages(state: State) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.records import CoverageSeen
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
+from flyball.projections.views.lanes import hold_of, most_stuck
 from flyball.projections.views.situation import AT_WORK, Seen, Word, situation
 from flyball.projections.wording import plain
 
@@ -46,6 +47,7 @@ class BreakerShown(msgspec.Struct, frozen=True):
     no_progress: int
     same_error: int
     reason: str
+    lane: str
 
 
 class UsageShown(msgspec.Struct, frozen=True):
@@ -72,6 +74,7 @@ class HeldShown(msgspec.Struct, frozen=True):
     guard: str
     reason: str
     until: datetime | None
+    lane: str
 
 
 class Forced(msgspec.Struct, frozen=True):
@@ -165,7 +168,8 @@ class Status(msgspec.Struct, frozen=True):
 def status(state: State, history: TaskHistory, said: Sequence[PersonSpoke] = (), *, seen: Seen = AT_WORK) -> Status:
     """The status of a task after its last event; `said` are a person's words that it takes in with the next one."""
     answered = {word.question for word in said if word.word == "answer"}
-    breaker, held, stopped = state.main.loop.breaker, state.main.held, state.stopped
+    stuck, held, stopped = most_stuck(state), hold_of(state), state.stopped
+    breaker = stuck.loop.breaker
     return Status(
         task=state.task.id,
         request=state.task.request,
@@ -188,11 +192,11 @@ def status(state: State, history: TaskHistory, said: Sequence[PersonSpoke] = (),
         subtasks=tuple(Subtask(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
         checkpoints=tuple(CheckpointShown(c.label, c.commit, c.at, c.on_branch, c.stage) for c in history.checkpoints),
         questions=tuple(q for q in open_questions(state, history) if q.id not in answered),
-        breaker=BreakerShown(breaker.state, breaker.no_progress, breaker.same_error, breaker.reason),
+        breaker=BreakerShown(breaker.state, breaker.no_progress, breaker.same_error, breaker.reason, stuck.name),
         usage=_usage(state),
         elapsed_s=round(state.elapsed.total_seconds(), 3),
         limits=_limits(state),
-        held=HeldShown(held.guard, plain(held.reason), held.until) if held else None,
+        held=HeldShown(held.guard, plain(held.reason), held.until, held.lane) if held else None,
         stopped=StoppedShown(stopped.kind, plain(stopped.reason, 2000), tuple(plain(e, 1000) for e in stopped.evidence))
         if stopped
         else None,

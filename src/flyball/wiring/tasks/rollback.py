@@ -124,14 +124,17 @@ def stage_after(events: Iterable[ev.Event], target: CheckpointRecord) -> str:
     if not target.accepted or target.label.startswith(_AGAIN):
         return target.stage
     seen = False
+    own: set[EffectId] = set()
     for event in events:
         fact = event.fact
-        outcome: Outcome | None = getattr(fact, "outcome", None)
+        if isinstance(fact, ev.Begun) and fact.effect.lane == target.lane:
+            own.add(fact.effect.id)
+        saved = fact.outcome if isinstance(fact, ev.Ended) and isinstance(fact.outcome, Saved) else None
         if not seen:
-            seen = event.at == target.at and isinstance(outcome, Saved) and outcome.commit == target.commit
-        elif isinstance(fact, ev.Moved):
+            seen = saved is not None and event.at == target.at and saved.commit == target.commit
+        elif isinstance(fact, ev.Moved) and fact.lane == target.lane:
             return fact.stage
-        elif isinstance(outcome, Saved) and outcome.accepted:
+        elif isinstance(fact, ev.Ended) and saved is not None and saved.accepted and fact.id in own:
             break
     return target.stage
 
