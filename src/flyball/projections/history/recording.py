@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from msgspec.structs import astuple, replace
@@ -10,7 +10,7 @@ from msgspec.structs import astuple, replace
 from flyball.core.loop.workflow import Notes
 from flyball.core.model import events as ev, outcomes as out
 from flyball.core.model.effects import Ask, RunAgent, Save
-from flyball.core.model.measurement import Counts, Coverage, Measurement
+from flyball.core.model.measurement import Counts, Coverage, Measurement, Trick
 from flyball.core.text.quantities import first_few
 from flyball.projections.history import records as rec
 from flyball.projections.wording import plain
@@ -165,3 +165,22 @@ _FACTS: Notes = {
     ev.UndeclaredEditsFound: _undeclared_notes,
     ev.DocumentSeen: lambda fact: fact.notes,
 }
+
+
+def trick_seen(at: datetime, stage: str, trick: Trick) -> rec.TrickSeen:
+    """A trick that was not seen yet."""
+    return rec.TrickSeen(trick.kind, plain(trick.path), plain(trick.detail), trick.harmless, at, stage, times=0)
+
+
+def row(
+    rows: Sequence[rec.Row],
+    iteration: int,
+    attempted: tuple[str, ...],
+    passed: tuple[str, ...],
+    failed: tuple[str, ...],
+    notes: str,
+) -> rec.Row:
+    """The next row of the table of iterations, with what passed and failed so far."""
+    so_far = (rows[-1].passed_so_far, rows[-1].failed_so_far) if rows else (0, 0)
+    passed_so_far, failed_so_far = so_far[0] + len(passed), so_far[1] + len(failed)
+    return rec.Row(iteration, attempted, passed, failed, plain(notes, 160), passed_so_far, failed_so_far)

@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from flyball.core.fold.people import lanes_meant
-from flyball.core.loop.answers import HOURLY_LIMIT
 from flyball.core.loop.workflow import BOTH_GATES
 from flyball.core.model import events as ev, outcomes as out
 from flyball.core.model.batch_events import BatchSettled, LaneClosed, SubtaskIntegrated
@@ -21,6 +19,7 @@ from flyball.core.workflows.registry import WORKFLOWS
 from flyball.projections.history import recording as make, records as rec
 from flyball.projections.history.learnings import LearningLedger
 from flyball.projections.history.ledgers import BreakerLedger, CheckpointLedger, ErrorLedger
+from flyball.projections.history.questions import QuestionLedger
 from flyball.projections.history.timeline import Timeline
 from flyball.projections.wording import name_lane, plain, short
 
@@ -46,7 +45,6 @@ class TaskHistory:
         self._measured_in: dict[str, rec.Verification] = {}
         self.checked: rec.Verification | None = None
         self.tricks: dict[Trick, rec.TrickSeen] = {}
-        self.questions: dict[EffectId, rec.QuestionRecord] = {}
         self.words: list[rec.WordRecord] = []
         self.holds: list[rec.Hold] = []
         self.limited_at: dict[str, datetime] = {}
@@ -64,6 +62,8 @@ class TaskHistory:
         self.pieces: dict[str, list[tuple[str, str, datetime]]] = {}
         self._integrated_at: dict[str, tuple[str, datetime]] = {}
         self._open: dict[EffectId, Effect] = {}
+        self._questions = QuestionLedger(self._open)
+        self.questions = self._questions.records
         self._turn_at: dict[EffectId, int] = {}
         self._last_turn: dict[str, int] = {}
         for event in events:
@@ -119,8 +119,7 @@ class TaskHistory:
             self._last_turn[effect.lane] = effect.turn
             self.turns.append(make.turn_begun(at, effect))
         elif isinstance(effect, Ask):
-            put = rec.QuestionRecord(effect.id, effect.question.name, plain(effect.question.text, 1000), at)
-            self.questions.setdefault(effect.id, put)
+            self._questions.put(at, effect)
 
     def _on_ended(self, at: datetime, fact: ev.Ended) -> None:
         effect = self._open.pop(fact.id, None)
@@ -161,10 +160,7 @@ class TaskHistory:
         if baseline:
             self.verified.append(measured)
         for trick in measurement.tricks:
-            first = rec.TrickSeen(
-                trick.kind, plain(trick.path), plain(trick.detail), trick.harmless, at, measured.stage, times=0
-            )
-            known = self.tricks.get(trick, first)
+            known = self.tricks.get(trick) or make.trick_seen(at, measured.stage, trick)
             self.tricks[trick] = replace(known, times=known.times + 1)
         if measurement.caught:
             self._checkpoints.doubt(measurement.candidate, measurement.caught)
@@ -179,15 +175,11 @@ class TaskHistory:
     def _on_restored(self, at: datetime, effect: Effect, outcome: out.Restored) -> None:
         self._note(outcome.notes)
         self.rollbacks.append(rec.Rollback(at, self.stage, outcome.commit, outcome.undone, effect.lane))
-        self._add_row((), (), (), name_lane(effect.lane, f"rolled back to {short(outcome.commit)}"))
+        note = name_lane(effect.lane, f"rolled back to {short(outcome.commit)}")
+        self.rows.append(make.row(self.rows, len(self.judgements), (), (), (), note))
 
     def _on_failed(self, at: datetime, effect: Effect, outcome: out.Failed) -> None:
         self.errors.enter(at, self.stage, 0, f"{effect.id}: {outcome.detail}", lane=effect.lane)
-
-    def _answer(self, at: datetime, key: EffectId, text: str, by: str = "person") -> None:
-        put = self.questions.get(key)
-        if put is not None and put.answer is None:
-            self.questions[key] = replace(put, answer=plain(text, 1000), answered_at=at, by=by)
 
     def _on_judged(self, at: datetime, fact: ev.Judged) -> None:
         self.judged = fact
@@ -207,23 +199,7 @@ class TaskHistory:
         rung = f"; then {fact.rung}" if fact.rung else ""
         note = BOTH_GATES if fact.can_exit else f"{fact.verdict.health}: {fact.verdict.evidence}{rung}"
         seen = fact.observation
-        self._add_row(seen.batch, seen.passed, tuple(seen.failed), note)
-
-    def _add_row(
-        self, attempted: tuple[str, ...], passed: tuple[str, ...], failed: tuple[str, ...], notes: str
-    ) -> None:
-        last = self.rows[-1] if self.rows else None
-        self.rows.append(
-            rec.Row(
-                len(self.judgements),
-                attempted,
-                passed,
-                failed,
-                plain(notes, 160),
-                (last.passed_so_far if last else 0) + len(passed),
-                (last.failed_so_far if last else 0) + len(failed),
-            )
-        )
+        self.rows.append(make.row(self.rows, len(self.judgements), seen.batch, seen.passed, tuple(seen.failed), note))
 
     def _on_set_aside(self, at: datetime, fact: ev.TurnSetAside) -> None:
         where = self._turn_at.get(EffectId(f"turn/{fact.turn}"))
@@ -233,7 +209,7 @@ class TaskHistory:
             self.errors.enter(at, self.stage, 0, fact.detail or "the agent crashed", lane=fact.lane)
 
     def _on_moved(self, at: datetime, fact: ev.Moved) -> None:
-        self._withdraw(lambda ask: ask.lane == fact.lane)
+        self._questions.withdraw_of(fact.lane)
         self.breaker.close(at, f"moved to {fact.stage}", (fact.lane,))
         if fact.lane != MAIN:
             return  # the stages of a task are those of its own lane
@@ -241,7 +217,7 @@ class TaskHistory:
         self.stage = fact.stage
 
     def _on_lane_closed(self, at: datetime, fact: LaneClosed) -> None:
-        self._withdraw(lambda ask: ask.lane == fact.lane)
+        self._questions.withdraw_of(fact.lane)
         self.breaker.close(at, f"{fact.lane} ended", (fact.lane,))
         self.errors.forget(fact.lane)
         self.last_progress.pop(fact.lane, None)
@@ -278,21 +254,11 @@ class TaskHistory:
     def _on_spoke(self, at: datetime, fact: ev.PersonSpoke) -> None:
         self.words.append(rec.WordRecord(at, fact.word, plain(fact.text, 1000), fact.question))
         if fact.word == "answer":
-            self._answer(at, EffectId(fact.question), fact.text)
+            self._questions.answer(at, EffectId(fact.question), fact.text)
         elif fact.word in {"reset", "modify", "rollback", "skip"}:
-            asking = {effect.lane for effect in self._open.values() if isinstance(effect, Ask)}
-            meant = lanes_meant(fact, asking, asking)
+            meant = self._questions.answer_by_word(at, fact)
             if fact.word != "skip":
                 self.breaker.close(at, f"a person said {fact.word}", meant)
-            for key in self._withdraw(lambda ask: ask.lane in meant):
-                self._answer(at, key, fact.word)
-
-    def _withdraw(self, is_meant: Callable[[Ask], bool]) -> list[EffectId]:
-        """Questions that nobody waits for any more."""
-        gone = [key for key, effect in self._open.items() if isinstance(effect, Ask) and is_meant(effect)]
-        for key in gone:
-            del self._open[key]
-        return gone
 
     def _note(self, notes: Iterable[str]) -> None:
         for note in notes:
@@ -314,10 +280,10 @@ class TaskHistory:
         ev.ItemsSet: _on_items_set,
         SubtaskIntegrated: _on_integrated,
         BatchSettled: _on_batch_settled,
-        ev.WindowOpened: lambda self, _at, _f: self._withdraw(lambda ask: ask.question.name == HOURLY_LIMIT),
+        ev.WindowOpened: lambda self, _at, _f: self._questions.withdraw_hourly(),
         ev.Consented: _on_consented,
         ev.PersonSpoke: _on_spoke,
-        ev.QuestionClosed: lambda self, at, f: self._answer(at, f.id, f.answer),
+        ev.QuestionClosed: lambda self, at, f: self._questions.answer(at, f.id, f.answer),
         ev.TaskStopped: lambda self, at, f: self.stops.append((at, f)),
     }
     _outcomes: ClassVar[dict[type, Callable[[TaskHistory, datetime, Effect, Any], None]]] = {
@@ -330,6 +296,6 @@ class TaskHistory:
         out.PullRequested: lambda self, _at, _e, o: self._note(
             (f"The pull request is {o.url}" if o.url else o.detail,)
         ),
-        out.Answered: lambda self, at, e, o: self._answer(at, e.id, o.text, o.by),
+        out.Answered: lambda self, at, e, o: self._questions.answer(at, e.id, o.text, o.by),
         out.Failed: _on_failed,
     }
