@@ -81,6 +81,7 @@ AMOUNT = "a finite number greater than 0 (leave it out for no limit)"
         (("resume", "--max-cycles", "many"), WHOLE, '"many"'),
         (("run", "--budget-tokens", "1.5"), WHOLE, '"1.5"'),
         (("run", "--parallel", "0"), "a whole number from 1", "0"),
+        (("run", "--parallel", "9" * 30), f"a whole number from 1 to {2**53}", "9" * 30),
         (("run", "--max-hours", "nan"), AMOUNT, "nan"),
         (("run", "--budget-usd", "-1"), AMOUNT, "-1"),
         (("run", "--budget-usd", "1e999"), AMOUNT, "1e999"),

@@ -8,6 +8,8 @@ from typing import Any
 import typer
 
 NO_LIMIT = " (leave it out for no limit)"
+LARGEST = 2**53
+"""What the journal and every reader of its JSON can hold as a whole number."""
 
 
 def whole_number(help_: str, *, least: int = 1, most: int | None = None, otherwise: str = "") -> Any:
@@ -19,6 +21,8 @@ def whole_number(help_: str, *, least: int = 1, most: int | None = None, otherwi
             value = int(str(typed))
         except ValueError:
             raise _misfit(typed, wanted) from None
+        if value > LARGEST and most is None:
+            raise _misfit(typed, f"a whole number from {least} to {LARGEST}{otherwise}", number=True)
         if value < least or (most is not None and value > most):
             raise _misfit(typed, wanted, number=True)
         return value

@@ -49,7 +49,7 @@ def missing_conditions(state: State) -> tuple[str, ...]:
 def asking_lane(state: State) -> Lane:
     """The lane whose question stopped the task; the task's own where no question did."""
     asked = state.questions.get(state.stopped.question) if state.stopped is not None else None
-    return state.lanes[asked.lane] if asked is not None else state.main
+    return state.lanes.get(asked.lane, state.main) if asked is not None else state.main
 
 
 def last_judged(state: State) -> Lane | None:
