@@ -25,14 +25,13 @@ from flyball.cli.support.output import put
 from flyball.clock import system_clock
 from flyball.config.home import environment
 from flyball.core.model.effects import Ask
-from flyball.core.model.task import EffectId
 from flyball.core.text.scrubbing import decode, scrub
 from flyball.ports import Refusal
 from flyball.projections.pages.home import HomePage, home_page
 from flyball.projections.pages.summary import Summary
 from flyball.projections.wording import age
 from flyball.web.sites import Sites
-from flyball.wiring.tasks.inbox import speak
+from flyball.wiring.tasks.inbox import question_of, speak
 
 KEYS = "Enter open · a answer · p pause · r resume · d diff · l logs · / filter · ? help · q leave"
 HELP = (
@@ -201,8 +200,9 @@ class Board:
                     attach(site, task)
                     self._wait()
             case "a" if row.question is not None:
-                state, key = site.state(task), EffectId(row.question.id)
-                asked = Ask(key, state.questions[key].question, lane=state.questions[key].lane)
+                state = site.state(task)
+                asked_as, question = question_of(site, state, row.question.id)
+                asked = Ask(asked_as, question, lane=state.questions[asked_as].lane)
                 with self._away():
                     given = TerminalPeople().ask(state.task, asked, process.StopFlag())
                 if given is not None:
