@@ -1,6 +1,7 @@
 """The documents of a track on disk: smallest edits, other writers' words kept, edits made twice made once."""
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from flyball.core.model.task import EffectId
 from flyball.core.workflows.track import effects as ed, plan_text
 from flyball.core.workflows.track.effects import Edit, EditTrack, ReadTrack, TrackEdited, TrackRead, TrackStale
 from flyball.documents.track_documents import TrackDocuments, TrackUnusable
+from flyball.documents.track_lock import LOCK
+from flyball.ports import Stop
+from flyball.process.stop import StopFlag
 
 TRACK = "conductor/tracks/form_20261117"
 AT = "2026-11-17T10:00:00Z"
@@ -40,9 +44,12 @@ def read(root: Path) -> TrackRead:
     return documents(root).read(ReadTrack(EffectId("read/track-1"), path=TRACK))
 
 
-def edit(root: Path, *edits: Edit, seen: dict[str, str] | None = None) -> TrackEdited | TrackStale:
+def edit(
+    root: Path, *edits: Edit, seen: dict[str, str] | None = None, stop: Stop | None = None
+) -> TrackEdited | TrackStale:
     files = read(root).files if seen is None else seen
-    return documents(root).edit(EditTrack(EffectId("edit/1"), path=TRACK, seen=files, edits=edits))
+    request = EditTrack(EffectId("edit/1"), path=TRACK, seen=files, edits=edits)
+    return documents(root).edit(request, stop or StopFlag())
 
 
 def evaluation(verdict: str) -> TrackEvaluation:
@@ -210,3 +217,13 @@ def test_an_empty_plan_is_none_and_a_list_of_tracks_gets_its_box(root: Path) -> 
     (root / "conductor/tracks.md").write_text("- [~] form_20261117\n- [ ] form_20261117b\n")
     edit(root, ed.CompleteTrack(AT, "1 task done"))
     assert (root / "conductor/tracks.md").read_text() == "- [x] form_20261117\n- [ ] form_20261117b\n"
+
+
+def test_a_stop_ends_the_wait_for_a_lock_that_another_program_holds(root: Path) -> None:
+    (root / TRACK / LOCK).mkdir()
+    before = (root / TRACK / "metadata.json").read_bytes()
+    stop = StopFlag()
+    threading.Timer(0.2, stop.set).start()
+    with pytest.raises(TrackUnusable, match="is held by another program"):
+        edit(root, ed.SetMetadata({"status": "new"}), stop=stop)
+    assert (root / TRACK / "metadata.json").read_bytes() == before

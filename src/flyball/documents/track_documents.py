@@ -24,7 +24,7 @@ from flyball.documents.errors import DocumentError, TrackUnreadable
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.track_folder import METADATA, read_track, update_metadata, write_page
 from flyball.documents.track_lock import Tell, tell_nobody
-from flyball.ports import Refusal
+from flyball.ports import Refusal, Stop
 from flyball.projections.files.evaluation_report import PAGE as REPORT, evaluation_report
 
 PLAN, RETROSPECTIVE = "plan.md", "retrospective.md"
@@ -79,36 +79,36 @@ class TrackDocuments:
             tuple(_documents(above, self._root)),
         )
 
-    def edit(self, request: EditTrack) -> TrackEdited | TrackStale:
-        """Make the edits in their order."""
+    def edit(self, request: EditTrack, stop: Stop) -> TrackEdited | TrackStale:
+        """Make the edits in their order; whoever holds the track's lock is waited for until the stop."""
         try:
             for edit in request.edits:
-                self._make(edit, request)
+                self._make(edit, request, stop)
         except _Changed as changed:
             return TrackStale(str(changed))
         except (DocumentError, OSError, ValueError) as error:
             raise TrackUnusable(f"{request.path} cannot be written: {error}") from error
         return TrackEdited()
 
-    def _make(self, edit: ed.Edit, request: EditTrack) -> None:
+    def _make(self, edit: ed.Edit, request: EditTrack, stop: Stop) -> None:
         match edit:
             case ed.SetMetadata(values=values):
-                self._metadata(request, lambda _known: values)
+                self._metadata(request, stop, lambda _known: values)
             case ed.SetBox() | ed.MarkDone() | ed.AddLines():
                 self._edit_plan(edit, request)
             case ed.WritePlan():
                 self._write_plan(edit, request)
             case ed.BeginEvaluation(at=at):
-                self._metadata(request, lambda _known: at_start(at))
+                self._metadata(request, stop, lambda _known: at_start(at))
             case ed.WriteEvaluation():
-                self._write_evaluation(edit, request)
+                self._write_evaluation(edit, request, stop)
             case ed.KeepErrors(entries=entries, on=on):
                 self._beside(request, ERRORS, lambda text: registers.with_errors(text, entries, on), make=True)
             case ed.LogDecision():
                 row = (edit.date, edit.decision, edit.source, edit.documents, edit.commit)
                 self._beside(request, LOG, lambda text: registers.with_decision(text, *row), make=True)
             case ed.CompleteTrack():
-                self._complete(edit, request)
+                self._complete(edit, request, stop)
 
     def _write_plan(self, edit: ed.WritePlan, request: EditTrack) -> None:
         """A new version of the plan takes the place of what was read; a version that stood there is kept beside it."""
@@ -122,7 +122,7 @@ class TrackDocuments:
             self._change(request.path, f"plan-v{edit.version - 1}.md", lambda text: text or there)
         write_page(folder, PLAN, edit.text)
 
-    def _write_evaluation(self, edit: ed.WriteEvaluation, request: EditTrack) -> None:
+    def _write_evaluation(self, edit: ed.WriteEvaluation, request: EditTrack, stop: Stop) -> None:
         """The report, then the verdict in the metadata: once it stands there it is not counted a second time."""
         report = evaluation_report(edit.evaluation, datetime.fromisoformat(edit.at))
         write_page(self._root / request.path, REPORT, report)
@@ -131,22 +131,22 @@ class TrackDocuments:
             step = _object(_object(_object(known.get("loop_state")).get("checkpoints")).get("EVALUATE_EXECUTION"))
             return {} if step.get("completed_at") == edit.at else at_end(edit.evaluation, known, edit.at)
 
-        self._metadata(request, verdict)
+        self._metadata(request, stop, verdict)
 
-    def _complete(self, edit: ed.CompleteTrack, request: EditTrack) -> None:
+    def _complete(self, edit: ed.CompleteTrack, request: EditTrack, stop: Stop) -> None:
         track = read_track(request.path, self._root)
         name, date = str(track.metadata.get("name") or track.folder), edit.at[:10]
         loop = {"current_step": "COMPLETE", "step_status": "PASSED"}
         values = {"status": "complete", "updated_at": edit.at, "completed_at": edit.at, "loop_state": loop}
-        self._metadata(request, lambda _known: values)
+        self._metadata(request, stop, lambda _known: values)
         row = (track.folder, name, date, edit.summary)
         self._beside(request, TRACKS, lambda text: registers.with_ticked(registers.with_completed(text, *row), row[0]))
         self._beside(request, INDEX, lambda text: registers.with_ticked(text, track.folder))
         if edit.retrospective:
             write_page(self._root / request.path, RETROSPECTIVE, edit.retrospective)
 
-    def _metadata(self, request: EditTrack, values: Callable[[Any], dict[str, Any]]) -> None:
-        update_metadata(self._root / request.path, values, tell=self._tell)
+    def _metadata(self, request: EditTrack, stop: Stop, values: Callable[[Any], dict[str, Any]]) -> None:
+        update_metadata(self._root / request.path, values, tell=self._tell, is_over=stop.is_set)
 
     def _edit_plan(self, edit: ed.SetBox | ed.MarkDone | ed.AddLines, request: EditTrack) -> None:
         def change(text: str) -> str:

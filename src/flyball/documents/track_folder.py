@@ -14,7 +14,7 @@ from flyball.core.text.quantities import first_few
 from flyball.documents.errors import SourceUnreadable, TrackUnreadable
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.source import SourceDocument, place_below, read_bytes, read_text
-from flyball.documents.track_lock import Tell, hold_lock, tell_nobody
+from flyball.documents.track_lock import Tell, hold_lock, never, tell_nobody
 
 TRACKS = Path("conductor") / "tracks"
 SPECIFICATION, METADATA = "spec.md", "metadata.json"
@@ -88,7 +88,11 @@ def _parse_metadata(path: Path, raw: bytes) -> dict[str, object]:
 
 
 def update_metadata(
-    folder: Path, values: Callable[[Mapping[str, object]], Mapping[str, Any]], *, tell: Tell = tell_nobody
+    folder: Path,
+    values: Callable[[Mapping[str, object]], Mapping[str, Any]],
+    *,
+    tell: Tell = tell_nobody,
+    is_over: Callable[[], bool] = never,
 ) -> None:
     """Set values in the metadata as it is now; what anybody else writes meanwhile is kept and edited in its turn."""
     path = folder / METADATA
@@ -102,7 +106,7 @@ def update_metadata(
                 f"{path}: {error}; expected an object there. Fix it and run the command again."
             ) from error
 
-    with hold_lock(folder, tell=tell), KeptFolder.below(folder) as kept:
+    with hold_lock(folder, tell=tell, is_over=is_over), KeptFolder.below(folder) as kept:
         kept.edit(METADATA, change)
 
 

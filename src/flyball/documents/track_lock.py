@@ -33,11 +33,19 @@ def tell_nobody(_sentence: str) -> None:
     """What is done with a sentence nobody is there to read."""
 
 
+def never() -> bool:
+    """What ends a wait that nobody can end."""
+    return False
+
+
 @contextmanager
-def hold_lock(folder: Path, *, tell: Tell = tell_nobody) -> Iterator[None]:
-    """Hold the lock of a track's folder; somebody is told when another program makes this one wait."""
+def hold_lock(folder: Path, *, tell: Tell = tell_nobody, is_over: Callable[[], bool] = never) -> Iterator[None]:
+    """Hold the lock of a track's folder; somebody is told when another program makes this one wait.
+
+    Once `is_over` says so, nothing is waited for any more.
+    """
     lock = folder / LOCK
-    _take(lock, tell)
+    _take(lock, tell, is_over)
     holder = _sign(lock)
     try:
         yield
@@ -49,13 +57,15 @@ def hold_lock(folder: Path, *, tell: Tell = tell_nobody) -> Iterator[None]:
             os.close(holder)
 
 
-def _take(lock: Path, tell: Tell) -> None:
+def _take(lock: Path, tell: Tell, is_over: Callable[[], bool]) -> None:
     for attempt in itertools.count(1):
         try:
             lock.mkdir()
         except FileExistsError:
             if _clear_stale(lock):
                 continue
+            if is_over():
+                raise TrackUnreadable(f"{lock} is held by another program.") from None
             if attempt == TOLD_AT:
                 tell(f"waiting for {lock}, which another program holds; remove it if none does")
             time.sleep(POLL_S)

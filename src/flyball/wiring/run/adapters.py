@@ -92,10 +92,9 @@ class Adapters:
                 MarkEntries: plans.mark,
                 ReadDraft: self._draft,
                 ReadTrack: tracks.read,
-                EditTrack: tracks.edit,
                 CheckAnswers: evaluators.check,
             },
-            stoppable={MeasureTrack: evaluators.measure},
+            stoppable={EditTrack: tracks.edit, MeasureTrack: evaluators.measure},
             pull_requests=GitHub(self._site, task.id, self._environment),
             recall=RepositoryMemory(self._site.journal, self._workspace).recall,
         )
