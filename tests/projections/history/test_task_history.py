@@ -81,7 +81,7 @@ def test_a_checkpoint_belongs_to_the_last_turn_of_its_own_lane():
     base = Commit("base0000")
     for number, lane in ((1, "a"), (2, "b")):
         turn = RunAgent(EffectId(f"turn/{number}"), "worker", "RED", "scripted", "", "do", 1, number, lane=lane)
-        story.add(LaneOpened(lane, "RED", base), Begun(turn), Ended(turn.id, TurnEnded("ok")))
+        story.add(LaneOpened(lane, "WORK", base), Begun(turn), Ended(turn.id, TurnEnded("ok")))
     for lane in ("a", "b", "main"):
         saved = Save(EffectId(f"save/{lane}"), lane=lane, label=f"of {lane}", message="", parent=base)
         story.perform(saved, Saved(Commit(f"c-{lane}"), "tree", f"of {lane}"))
@@ -90,6 +90,8 @@ def test_a_checkpoint_belongs_to_the_last_turn_of_its_own_lane():
     told = TaskHistory(story.events)
     turns = {kept.label: kept.turn for kept in told.checkpoints}
     assert turns == {"start": 0, "of a": 1, "of b": 2, "of main": 0, "back": 1}
+    stages = {kept.label: kept.stage for kept in told.checkpoints}
+    assert stages == {"start": "RED", "of a": "WORK", "of b": "WORK", "of main": "RED", "back": "WORK"}
     assert "put back as accepted after turn 1: x" in told.notes
 
 

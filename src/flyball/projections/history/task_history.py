@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from flyball.core.loop.workflow import BOTH_GATES
 from flyball.core.model import events as ev, outcomes as out
-from flyball.core.model.batch_events import BatchSettled, LaneClosed, SubtaskIntegrated
+from flyball.core.model.batch_events import BatchSettled, LaneClosed, LaneOpened, SubtaskIntegrated
 from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import MAIN, EffectId
@@ -31,6 +31,7 @@ class TaskHistory:
 
     def __init__(self, events: Iterable[ev.Event] = ()) -> None:
         self.stage = self._workflow = ""
+        self._stages: dict[str, str] = {}
         self.plan_revisions = 0
         self.last_activity: datetime | None = None
         self.resumed_at: datetime | None = None
@@ -104,6 +105,9 @@ class TaskHistory:
         where = self._turn_at.get(EffectId(f"turn/{number}"))
         return None if where is None else self.turns[where]
 
+    def _stage_of(self, lane: str) -> str:
+        return self._stages.get(lane, self.stage)
+
     def _on_opened(self, _at: datetime, fact: ev.TaskOpened) -> None:
         self.stage = fact.stage
         self._workflow = fact.task.workflow
@@ -146,13 +150,16 @@ class TaskHistory:
         turn = self._last_turn.get(effect.lane, 0)
         label = plain(kept.label, 80)
         self._checkpoints.keep(
-            rec.CheckpointRecord(label, kept.commit, at, accepted, self.stage, turn, tricked, effect.lane)
+            rec.CheckpointRecord(
+                label, kept.commit, at, accepted, self._stage_of(effect.lane), turn, tricked, effect.lane
+            )
         )
 
     def _on_measured(self, at: datetime, effect: Effect, outcome: out.Measured) -> None:
         measurement = outcome.measurement
         baseline = isinstance(effect, Measure) and effect.kind == "baseline"
-        measured = make.verification(at, "baseline" if baseline else self.stage, measurement, effect.lane)
+        stage = "baseline" if baseline else self._stage_of(effect.lane)
+        measured = make.verification(at, stage, measurement, effect.lane)
         self.last_measured = self._measured_in[effect.lane] = measured
         self._note(measurement.notes)
         if measurement.checks:
@@ -174,12 +181,14 @@ class TaskHistory:
 
     def _on_restored(self, at: datetime, effect: Effect, outcome: out.Restored) -> None:
         self._note(outcome.notes)
-        self.rollbacks.append(rec.Rollback(at, self.stage, outcome.commit, outcome.undone, effect.lane))
+        self.rollbacks.append(
+            rec.Rollback(at, self._stage_of(effect.lane), outcome.commit, outcome.undone, effect.lane)
+        )
         note = name_lane(effect.lane, f"rolled back to {short(outcome.commit)}")
         self.rows.append(make.row(self.rows, len(self.judgements), (), (), (), note))
 
     def _on_failed(self, at: datetime, effect: Effect, outcome: out.Failed) -> None:
-        self.errors.enter(at, self.stage, 0, f"{effect.id}: {outcome.detail}", lane=effect.lane)
+        self.errors.enter(at, self._stage_of(effect.lane), 0, f"{effect.id}: {outcome.detail}", lane=effect.lane)
 
     def _on_judged(self, at: datetime, fact: ev.Judged) -> None:
         self.judged = fact
@@ -206,12 +215,13 @@ class TaskHistory:
         if where is not None:
             self.turns[where] = replace(self.turns[where], set_aside=fact.why)
         if fact.why == "crashed":
-            self.errors.enter(at, self.stage, 0, fact.detail or "the agent crashed", lane=fact.lane)
+            self.errors.enter(at, self._stage_of(fact.lane), 0, fact.detail or "the agent crashed", lane=fact.lane)
 
     def _on_moved(self, at: datetime, fact: ev.Moved) -> None:
         self._questions.withdraw_of(fact.lane)
         self.breaker.close(at, f"moved to {fact.stage}", (fact.lane,))
         if fact.lane != MAIN:
+            self._stages[fact.lane] = fact.stage
             return  # the stages of a task are those of its own lane
         self.moves.append(rec.Move(at, fact.previous, fact.stage, plain(fact.reason), fact.forced, fact.rejected))
         self.stage = fact.stage
@@ -223,6 +233,10 @@ class TaskHistory:
         self.last_progress.pop(fact.lane, None)
         self._measured_in.pop(fact.lane, None)
         self.judgement_in.pop(fact.lane, None)
+        self._stages.pop(fact.lane, None)
+
+    def _on_lane_opened(self, _at: datetime, fact: LaneOpened) -> None:
+        self._stages[fact.lane] = fact.stage
 
     def _on_limit_hit(self, at: datetime, fact: ev.LimitHit) -> None:
         self.limited_at[fact.agent] = at
@@ -273,6 +287,7 @@ class TaskHistory:
         ev.Judged: _on_judged,
         ev.TurnSetAside: _on_set_aside,
         ev.Moved: _on_moved,
+        LaneOpened: _on_lane_opened,
         LaneClosed: _on_lane_closed,
         ev.Held: lambda self, at, f: self.holds.append(rec.Hold(at, f.guard, plain(f.reason), f.until, f.lane)),
         ev.LimitHit: _on_limit_hit,
