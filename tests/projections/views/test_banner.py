@@ -3,12 +3,14 @@
 import pytest
 
 from flyball.core.health.breaker import Breaker
+from flyball.core.loop.questions import breaker_open
 from flyball.core.model.effects import Question
 from flyball.core.model.events import TaskStopped
+from flyball.core.model.measurement import Trick
 from flyball.core.model.task import EffectId
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.banner import BEGIN, END, banner
-from flyball.testing.builders import Story
+from flyball.testing.builders import Story, measurement
 
 pytestmark = pytest.mark.req("C22")
 
@@ -46,6 +48,22 @@ def test_the_banner_of_a_subtask_is_about_that_subtask():
     assert "ITERATIONS: 5 in this stage, 8 in all" in lines
     assert "TESTS_PASSING: 10/12" in lines
     assert "LAST_ERROR: KeyError in write" in lines
+
+
+@pytest.mark.req("C22", "C24")
+@pytest.mark.parametrize(
+    ("lane", "command"), [("main", "rollback {} --to last-good"), ("2.1", "answer {} 2.1/ask/1 rollback")]
+)
+def test_going_back_after_a_trick_is_offered_where_it_goes_back_in_the_lane_that_asks(lane, command):
+    story = opened() if lane == "main" else opened().switch_to(lane)
+    tricked = measurement("c1", tricks=(Trick("test-weakened", "tests/a.py", "less is asserted"),))
+    story.iterate(tricked, breaker=Breaker("OPEN", 5, reason="it repeats"))
+    story.ask(breaker_open(story.state, story.lane))
+    key = next(iter(story.state.questions))
+    told = story.state.questions[key].question.options[-1].meaning
+    assert ("like: flyball rollback" in told) == (lane == "main")
+    story.add(TaskStopped("blocked", "it repeats", question=key))
+    assert f"  flyball {command.format(story.state.task.id)} " in banner(story.state, TaskHistory(story.events))
 
 
 def test_an_error_cannot_end_the_banner():

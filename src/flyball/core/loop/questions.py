@@ -11,7 +11,7 @@ from flyball.core.model.effects import Ask, Option, Question
 from flyball.core.model.events import Judged, LimitHit, TaskStopped
 from flyball.core.model.measurement import GateResult
 from flyball.core.model.state import Asked, Lane, State
-from flyball.core.model.task import EffectId
+from flyball.core.model.task import MAIN, EffectId
 from flyball.core.text.quantities import plural
 
 FOUR_CHOICES = (
@@ -34,8 +34,9 @@ def choices(state: State, lane: Lane) -> tuple[Option, ...]:
     """What may be done about a loop that does not move; where a trick was caught, going back is among it."""
     if lane.loop.caught is None:
         return FOUR_CHOICES
-    back = f"restore the last good tree and try again, like: flyball rollback {state.task.id} --to last-good"
-    return (*FOUR_CHOICES, Option(ROLLBACK, back))
+    # The command goes back on the task's branch, where a subtask's tree is not.
+    like = f", like: flyball rollback {state.task.id} --to last-good" if lane.name == MAIN else ""
+    return (*FOUR_CHOICES, Option(ROLLBACK, f"restore the last good tree and try again{like}"))
 
 
 def led_by_trick(lane: Lane, reason: str) -> str:

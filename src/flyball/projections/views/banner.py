@@ -34,7 +34,9 @@ def banner(state: State, history: TaskHistory) -> str:
         f"  flyball abort {task}          end the task",
         f"  flyball modify {task} TEXT    give new guidance, then try again",
     ]
-    if lane.name == MAIN and lane.loop.caught is not None:
-        lines.append(f"  flyball rollback {task} --to last-good    restore the last good tree and try again")
+    if lane.loop.caught is not None:
+        asked = state.stopped.question if state.stopped is not None else ""
+        back = f"rollback {task} --to last-good" if lane.name == MAIN else f"answer {task} {asked} rollback"
+        lines.append(f"  flyball {back}    restore the last good tree and try again")
     lines.append(END)
     return "\n".join(lines) + "\n"
