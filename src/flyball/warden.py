@@ -83,7 +83,7 @@ def descendants(roots: set[int], table: list[Process]) -> list[Process]:
     return found
 
 
-def attempt(call: Callable[..., object], *args: int) -> OSError | None:
+def attempt(call: Callable[..., object], *args: object) -> OSError | None:
     """Do something to processes, if they are there and ours; gives back why not."""
     try:
         call(*args)
@@ -103,14 +103,23 @@ class Job:
         self.env = dict(pair.split(b"=", 1) for pair in rest[int(count) :])
 
 
-def start(job: Job) -> tuple[int, bytes]:
-    """Start the program; gives its pid, and why it could not be started (or nothing)."""
+def start(job: Job, tell: Callable[[bytes], None]) -> tuple[int, bytes]:
+    """Start the program; gives its pid, and why it could not be started (or nothing).
+
+    The pid is told before the program may run: one that kills its warden at once is known, and ended, all the same.
+    """
     warden = os.getpid()
     failed, failure = os.pipe()
+    held, release = os.pipe()
     pid = os.fork()
     if pid == 0:
-        become(job, warden, failure)
+        os.close(release)
+        become(job, warden, held, failure)
     os.close(failure)
+    os.close(held)
+    tell(b"started %d" % pid)
+    attempt(os.write, release, b"!")
+    os.close(release)
     reason = os.read(failed, 64)
     os.close(failed)
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -119,13 +128,13 @@ def start(job: Job) -> tuple[int, bytes]:
     return pid, reason
 
 
-def become(job: Job, warden: int, failure: int) -> None:
-    """Turn this fresh child into the program; never returns."""
+def become(job: Job, warden: int, held: int, failure: int) -> None:
+    """Turn this fresh child into the program, once it is let go; never returns."""
     step = b"start"
     try:
         os.setsid()
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != warden:
+        if os.getppid() != warden or not os.read(held, 1):
             os._exit(127)
         for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(number, signal.SIG_DFL)
@@ -154,12 +163,11 @@ class Warden:
         self.chased: set[int] = set()
 
     def watch(self) -> None:
-        self.pid, failure = start(self.job)
+        self.pid, failure = start(self.job, self.tell)
         if failure:
             os.waitpid(self.pid, 0)
             self.tell(b"missing " + failure)
             return
-        self.tell(b"started %d" % self.pid)
         while not (self.exited or self.told):
             self.pause(None)
         self.wait(self.job.linger, unless_told=True)

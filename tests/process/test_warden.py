@@ -136,7 +136,23 @@ def test_a_program_too_quick_for_any_list_of_processes_is_overtaken(
     assert not scene.alive()
 
 
-def test_a_program_that_kills_its_warden_does_not_get_away(scene: Scene) -> None:
+SLOW_TO_TELL = """
+
+def tell_late(self, line, tell=Warden.tell):
+    time.sleep(0.5 if line.startswith(b"started") else 0)
+    tell(self, line)
+
+
+Warden.tell = tell_late
+"""
+
+
+@pytest.mark.parametrize("more", ["", SLOW_TO_TELL], ids=["quick", "slow to tell"])
+def test_a_program_that_kills_its_warden_does_not_get_away(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, more: str
+) -> None:
+    (scene.folder / "warden.py").write_text(Path(warden.__file__).read_text() + more)
+    monkeypatch.setattr(warden, "__file__", str(scene.folder / "warden.py"))
     ended = scene.run(scene.daemon("time.sleep(60)") + "os.kill(os.getppid(), signal.SIGKILL)\n" + FOR_EVER)
     assert ended.signal == signal.SIGKILL
     assert not scene.alive()
