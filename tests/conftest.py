@@ -32,6 +32,13 @@ if has_room(IN_MEMORY):
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes long comes first, so that no worker is left with it at the end."""
-    items.sort(key=lambda item: not any(item.get_closest_marker(mark) for mark in ("slow", "e2e")))
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What takes long comes first on every worker, so that none is left with it at the end.
+
+    xdist hands each worker an unbroken part of the list, so each part begins with its share of the long ones.
+    """
+    workers: int = getattr(config, "workerinput", {}).get("workercount", 1)
+    long = [item for item in items if any(item.get_closest_marker(mark) for mark in ("slow", "e2e"))]
+    known = set(long)
+    short = [item for item in items if item not in known]
+    items[:] = [item for number in range(workers) for item in (*long[number::workers], *short[number::workers])]

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 SHARES = 4
 SEED = 20260301
-ONE_POINT_IN = {"quick": 1, "tdd": 4}
+ONE_POINT_IN = {"quick": 1, "tdd": 2}
 """Of a workflow's points, one in so many is taken."""
 RESUMED_ONE_IN = 40
 """Of the copies made while `.loop/` was rendered, one in so many is resumed to the end."""
