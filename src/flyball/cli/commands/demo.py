@@ -230,8 +230,10 @@ def _what_is_left(site: Site, shown: Task, *, keep: bool, open_: bool) -> Iterat
     if not keep:
         gone = "is removed when you end this" if open_ else "was removed again"
         same = "" if shown.workflow == DEFAULT else f" --workflow {shown.workflow}"
-        yield f"The sample {gone}. To keep it and look around in it: flyball demo{same} --keep"
-        yield 'On your own project: cd PROJECT && flyball init && flyball run "…"'
+        yield f"The sample {gone}. To keep it and look around in it:"
+        yield f"  flyball demo{same} --keep"
+        yield "On your own project:"
+        yield '  cd PROJECT && flyball init && flyball run "…"'
         return
     yield f"report: {root / '.loop' / task / 'report.md'}"
     yield f"look around: cd {shlex.quote(str(root))} && export FLYBALL_HOME={shlex.quote(str(site.home.home))}"
