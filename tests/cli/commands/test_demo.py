@@ -59,13 +59,13 @@ def test_while_its_page_is_open_the_sample_is_not_said_to_be_gone(repository):
     told = {open_: "\n".join(_what_is_left(site, tdd_task(), keep=False, open_=open_)) for open_ in (True, False)}
     assert "The sample is removed when you end this." in told[True]
     assert "The sample was removed again." in told[False]
-    assert told[False].splitlines()[0].endswith("flyball demo --keep")
+    assert told[False].splitlines()[1] == "  flyball demo --keep"
 
 
 def test_the_command_that_keeps_the_sample_names_the_workflow_that_was_shown(repository):
     task = replace(tdd_task(), workflow="backlog")
-    first = next(_what_is_left(Site.find(repository), task, keep=False, open_=False))
-    assert first.endswith("flyball demo --workflow backlog --keep")
+    told = list(_what_is_left(Site.find(repository), task, keep=False, open_=False))
+    assert told[1] == "  flyball demo --workflow backlog --keep"
 
 
 def test_a_workflow_without_a_demo_is_refused_with_those_there_are(flyball):
