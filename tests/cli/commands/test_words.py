@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from flyball.core.loop.questions import FOUR_CHOICES, hourly_limit
+from flyball.core.model.batch_events import BatchBegun, BatchEnded
 from flyball.core.model.effects import Option, Question, RunAgent
 from flyball.core.model.events import Begun, PersonSpoke, TaskStopped
 from flyball.core.model.task import AgentChoice, EffectId, Limits, Settings, TaskId
@@ -226,6 +227,15 @@ def test_a_subtask_is_skipped_by_its_id_and_one_that_nobody_works_on_is_refused(
     assert site.journal.pending(TASK) == []
     assert flyball("skip", "7", "--subtask", "2.2").code == 0
     assert [(word.word, word.text) for word in site.journal.pending(TASK)] == [("skip", "2.2")]
+
+
+def test_a_subtask_whose_work_is_being_reviewed_can_no_longer_be_left_out(told, site, flyball):
+    told(Story().start().open_lanes("2.1", "2.2").add(BatchBegun(1, ("2.1", "2.2")), BatchEnded(1, ("2.2",))))
+    refused = flyball("skip", "7", "--subtask", "2.2")
+    assert refused.code == 2
+    assert "is finished, and its work is being integrated and reviewed: it cannot be left out any more" in refused.err
+    assert site.journal.pending(TASK) == []
+    assert flyball("skip", "7", "--subtask", "2.1").code == 0
 
 
 def test_modify_without_words_is_refused(told, site, flyball):

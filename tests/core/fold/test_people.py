@@ -6,11 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from flyball.core.loop.questions import hourly_limit
-from flyball.core.model.batch_events import ReviewUnread, SubtaskReturned
+from flyball.core.model.batch_events import BatchSettled, ReviewUnread, SubtaskReturned
 from flyball.core.model.effects import Question
 from flyball.core.model.events import Ended, PersonSpoke, TaskStopped, WindowOpened
-from flyball.core.model.outcomes import Answered, Unanswered
-from flyball.core.model.task import EffectId
+from flyball.core.model.outcomes import Answered, Failed, Interrupted, Outcome, Unanswered
+from flyball.core.model.task import Commit, EffectId
 from flyball.core.workflows.plan.facts import PlanReviewed
 from flyball.core.workflows.plan.record import record_of
 from flyball.core.workflows.track.facts import TrackPlanned
@@ -34,10 +34,11 @@ def test_a_new_hour_withdraws_every_lanes_question_about_the_last_one() -> None:
     assert [lane for lane in story.state.lanes.values() if story.state.is_working(lane)] == []
 
 
-def test_an_answer_that_an_older_journal_holds_to_a_withdrawn_question_changes_nothing() -> None:
+@pytest.mark.parametrize("end", [Answered("wait"), Unanswered(), Interrupted("the loop stops"), Failed("EIO")])
+def test_an_end_that_an_older_journal_holds_of_a_withdrawn_question_changes_nothing(end: Outcome) -> None:
     story = two_lanes_asking(hourly_limit("100 of 100 calls", OPENED_AT)).add(WindowOpened(forced=True))
     before = story.state
-    story.add(Ended(before.lanes["2.2"].effect_id("ask/1"), Answered("wait")))
+    story.add(Ended(before.lanes["2.2"].effect_id("ask/1"), end), Ended(EffectId("ask/1"), end))
     assert (story.state.questions, story.state.open, story.state.lanes) == ({}, {}, before.lanes)
 
 
@@ -55,6 +56,11 @@ def test_a_word_to_the_task_clears_what_was_counted_against_the_plan(lane: str) 
     state = plan_story().add(PersonSpoke("reset", lane=lane)).state
     assert (state.batches.parked, state.batches.unread) == ((), 0)
     assert record_of(state).rejections == 0
+
+
+def test_an_accepted_subtask_waits_for_nobody_whichever_word_an_older_journal_freed_it_with() -> None:
+    story = plan_story().add(PersonSpoke("reset", lane="2.2"), BatchSettled(1, "batch-1", ("2.4",), Commit("base0000")))
+    assert story.state.batches.parked == ()
 
 
 def test_a_word_to_one_lane_grants_no_more_rounds_to_a_track() -> None:

@@ -223,3 +223,9 @@ def test_a_script_outside_the_tree_is_never_read_for_a_reason(tmp_path: Path) ->
     project = Project(tree, ("src/inside.js",))
     assert project.text("src/inside.js") is not None
     assert [project.text(each) for each in ("../secret.js", "out/secret.js", str(tmp_path / "secret.js"))] == [None] * 3
+
+
+@pytest.mark.parametrize("name", ["loop.sh", "a\0b.sh", f"{'n' * 300}.sh"])
+def test_a_script_that_no_file_can_be_has_no_text(tmp_path: Path, name: str) -> None:
+    (tmp_path / "loop.sh").symlink_to("loop.sh")
+    assert Project(tmp_path, ()).text(name) is None

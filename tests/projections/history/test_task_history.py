@@ -23,12 +23,13 @@ from flyball.core.model.events import (
     PersonSpoke,
     QuestionClosed,
     SessionStarted,
+    TaskStopped,
     TurnSetAside,
     WindowOpened,
 )
 from flyball.core.model.measurement import Trick
-from flyball.core.model.outcomes import Answered, Measured, Mended, Saved, TurnEnded
-from flyball.core.model.task import Commit, EffectId
+from flyball.core.model.outcomes import Answered, Measured, Mended, Saved, TurnEnded, Unanswered
+from flyball.core.model.task import MAIN, Commit, EffectId
 from flyball.projections.history.recording import shows
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.standing import known_failing
@@ -250,6 +251,27 @@ def test_a_word_to_one_lane_answers_only_that_lanes_question(word):
 def test_a_word_to_all_answers_every_question_that_is_still_open():
     story = two_lanes_asking(Question("breaker", "no progress", (Option("reset", ""),)))
     assert answers(story.add(PersonSpoke("reset"))) == {"2.1/ask/1": "reset", "2.2/ask/1": "reset"}
+
+
+def blocked_lane(again: bool = False) -> Story:
+    """Lane 2.1 is nearly stuck; lane 2.2 is, and has asked, but nobody was there."""
+    story = Story().start().switch_to("2.1").iterate(breaker=Breaker("HALF_OPEN", 2, 2, "E1", "same error"))
+    story.switch_to("2.2").iterate(breaker=Breaker("OPEN", 3, 3, "E1", "same error"))
+    story.ask(Question("breaker", "no progress", (Option("reset", ""),), again=again))
+    story.add(Ended(EffectId("2.2/ask/1"), Unanswered()))
+    return story.add(TaskStopped("blocked", "no progress", question=EffectId("2.2/ask/1")))
+
+
+def test_a_word_answers_the_question_a_task_stopped_with_and_resets_no_other_lane():
+    story = blocked_lane().add(PersonSpoke("reset"))
+    assert answers(story) == {"2.2/ask/1": "reset"}
+    known = {name: lane.loop.breaker.state for name, lane in story.state.lanes.items() if name != MAIN}
+    assert TaskHistory(story.events).breaker.states == known == {"2.1": "HALF_OPEN", "2.2": "CLOSED"}
+
+
+def test_a_question_that_is_put_again_on_resuming_is_answered_by_no_later_word():
+    story = blocked_lane(again=True).add(PersonSpoke("resume"), PersonSpoke("reset"))
+    assert answers(story) == {"2.2/ask/1": None}
 
 
 @pytest.mark.parametrize(

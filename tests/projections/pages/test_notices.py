@@ -8,7 +8,7 @@ import pytest
 
 from flyball.core.fold.evolve import evolve
 from flyball.core.model.effects import Ask, Option, Question, Wait
-from flyball.core.model.events import Begun, Ended, TaskStopped
+from flyball.core.model.events import Begun, Ended, PersonSpoke, TaskStopped
 from flyball.core.model.outcomes import Waited
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId
@@ -59,6 +59,14 @@ def test_subtasks_that_wait_for_the_same_limit_are_told_once_and_named() -> None
     for wait in waits:
         story.add(Ended(wait.id, Waited()), after_s=0)
     assert [notice.text for notice in told(story)[1:]] == ["goes on after its wait: usage limit"]
+
+
+def test_a_task_that_waits_again_after_a_word_is_told_to_go_on_when_that_wait_is_over() -> None:
+    story = Story().start()
+    until = story.at + timedelta(hours=3)
+    story.add(Begun(Wait(EffectId("wait/1"), until=until, reason="usage limit")), PersonSpoke("modify", "use a set"))
+    story.add(Begun(Wait(EffectId("wait/2"), until=until, reason="usage limit")), Ended(EffectId("wait/2"), Waited()))
+    assert [notice.kind for notice in told(story)] == ["waits", "goes on"]
 
 
 @pytest.mark.req("C22")

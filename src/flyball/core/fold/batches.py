@@ -108,7 +108,10 @@ def _on_settled(state: State, fact: be.BatchSettled) -> None:
     tree = next((c.tree for c in reversed(state.checkpoints) if c.commit == fact.commit), state.main.tree)
     new = AcceptedBatch(fact.label, fact.accepted, fact.commit, tree, proven)
     rework = {key: work for key, work in known.rework.items() if key not in fact.accepted}
-    _keep(state, current=None, failures={}, rework=rework)
+    # A word that came too late for its subtask: what is accepted was neither left out nor waits for a person.
+    left_out = tuple(item for item in known.left_out if item not in fact.accepted)
+    parked = tuple(item for item in known.parked if item not in fact.accepted)
+    _keep(state, current=None, failures={}, rework=rework, left_out=left_out, parked=parked)
     if fact.accepted:
         # An accepted batch shows that a regression is over. Work that flip-flops is accepted each time, so that shows nothing.
         left = {health: times for health, times in known.recoveries.items() if health == Health.FLIP_FLOPPING}

@@ -33,8 +33,8 @@ def on_begun(state: State, fact: Begun, workflow: Workflow) -> None:
 def on_ended(state: State, fact: Ended, workflow: Workflow) -> None:
     key, outcome = fact.id, fact.outcome
     effect = state.open.pop(key, None)
-    if effect is None and isinstance(outcome, oc.Answered | oc.Unanswered):
-        return  # older journals hold answers to questions that a new hour had withdrawn
+    if effect is None and f"/{key}".rpartition("/")[0].endswith("/ask"):
+        return  # older journals hold the ends of questions that a new hour had withdrawn
     if effect is None or effect.attempt != fact.attempt:
         raise JournalOutOfOrder(f"{key} attempt {fact.attempt} ended but was not under way")
     lane = lane_of(state, effect.lane)

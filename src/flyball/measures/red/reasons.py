@@ -52,11 +52,16 @@ class Project:
         return {f: module for f, path in there.items() if (module := parse(path.read_bytes()))}
 
     def text(self, file: str) -> str | None:
-        """A file of the tree as text; None where there is none, or no small one, or where its name or a link leads out of the tree."""
-        path = (self._tree / file).resolve()
-        if not path.is_relative_to(self._tree.resolve()) or not path.is_file() or path.stat().st_size > LARGEST:
+        """A file of the tree as text; None where there is none, or no small one, or where its name or a link leads out of the tree.
+
+        The name stands in a report that tests may write: it may be none that a file can have, or that of a link that leads to itself.
+        """
+        try:
+            path = (self._tree / file).resolve()
+            small = path.is_file() and path.stat().st_size <= LARGEST
+        except (OSError, RuntimeError, ValueError):
             return None
-        return path.read_text("utf-8", "replace")
+        return path.read_text("utf-8", "replace") if small and path.is_relative_to(self._tree.resolve()) else None
 
     def module(self, dotted: str) -> ast.Module | None:
         """The module of a dotted name, wherever in the tree its packages begin."""

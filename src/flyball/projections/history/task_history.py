@@ -269,6 +269,8 @@ class TaskHistory:
         self.words.append(rec.WordRecord(at, fact.word, plain(fact.text, 1000), fact.question))
         if fact.word == "answer":
             self._questions.answer(at, EffectId(fact.question), fact.text)
+        elif fact.word == "resume":
+            self._questions.withdraw_put_again()
         elif fact.word in {"reset", "modify", "rollback", "skip"}:
             meant = self._questions.answer_by_word(at, fact)
             if fact.word != "skip":

@@ -79,7 +79,8 @@ class Notices:
                 return self._wait(event, state, wait)
             case Ended(id=id_, outcome=Waited()) if id_ in self._long:
                 ended = self._long.pop(id_)
-                if ended in self._long.values():
+                # A wait that a person's word broke off has no end: it is only no longer under way.
+                if any(key in state.open for key, other in self._long.items() if other == ended):
                     return None
                 return self._notice("goes on", event, state, f"goes on after its wait: {plain(ended[0])}")
             case TaskStopped() as stopped if stopped.question not in self._asked or not stopped.question:

@@ -89,9 +89,13 @@ def require_open(state: State) -> None:
 
 
 def require_at_work(state: State, subtask: str) -> None:
-    """Refuse to skip a subtask that has no lane: nothing else is skipped in its place."""
+    """Refuse to skip a subtask that has no lane, or whose work is on its way onto the branch: nothing else is skipped in its place."""
     require_open(state)
-    task, at_work = state.task.id, [name for name in state.lanes if name != MAIN]
+    task, batch = state.task.id, state.batches.current
+    if batch is not None and subtask in batch.attempted:
+        told = f"Subtask {subtask!r} of {task} is finished, and its work is being integrated and reviewed"
+        raise NoSuchSubtask(f"{told}: it cannot be left out any more. See: flyball status {task}")
+    at_work = [name for name in state.lanes if name != MAIN]
     if subtask not in at_work:
         known = f"It works on: {', '.join(at_work)}." if at_work else "It works on no subtask now."
         raise NoSuchSubtask(f"{task} does not work on subtask {subtask!r} now. {known} See: flyball status {task}")

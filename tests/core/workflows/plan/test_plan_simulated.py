@@ -472,6 +472,42 @@ def test_a_skip_that_names_a_subtask_leaves_out_that_one_and_no_other() -> None:
     assert ids(world.saved[state.main.head]) == ["1.1", "2.1", "2.3", "2.4"]
 
 
+def skipped_in_batch(world: Team, stage: str) -> Simulator:
+    """A person leaves out 2.2 when its work is in a batch that is integrated, reviewed, judged or settled."""
+    simulator = simulated(world)
+    while not (simulator.known.main.stage == stage and "2.2" in simulator.known.lanes):
+        simulator.step()
+    assert simulator.known.batches.current is not None
+    assert "2.2" in simulator.known.batches.current.attempted
+    simulator.append(PersonSpoke("skip", "2.2"))
+    return simulator
+
+
+@pytest.mark.parametrize("stage", ["REVIEW", "MONITOR", "CHECKPOINT"])
+def test_a_skip_that_comes_too_late_for_a_subtask_leaves_what_is_accepted_accepted(stage: str) -> None:
+    world = Team()
+    state = skipped_in_batch(world, stage).run()
+    assert state.decision == "DONE", state.stopped
+    assert ids(world.saved[state.main.head]) == ALL
+    assert state.batches.left_out == ()
+    assert state.stopped is not None
+    assert "left out" not in state.stopped.reason
+
+
+@pytest.mark.parametrize("stage", ["REVIEW", "MONITOR", "CHECKPOINT"])
+def test_a_subtask_that_is_skipped_in_its_batch_and_rejected_is_not_begun_again(stage: str) -> None:
+    world = Team()
+    refused = rejecting(**{"2_2": "no prices"})
+    world.say = lambda turn, state: refused if turn.role == "reviewer" and "2.2" in state.lanes else None
+    simulator = skipped_in_batch(world, stage)
+    state = simulator.run()
+    assert state.decision == "DONE", state.stopped
+    assert ids(world.saved[state.main.head]) == ["1.1", "2.1", "2.3", "2.4"]
+    assert [f.lane for f in simulator.of(LaneOpened) if isinstance(f, LaneOpened)].count("2.2") == 1
+    assert state.stopped is not None
+    assert "left out by a person: 2.2" in state.stopped.reason
+
+
 @pytest.mark.req("O33")
 def test_what_the_final_review_found_and_what_was_changed_beside_the_plan_stand_in_the_report() -> None:
     world = Team()

@@ -88,7 +88,10 @@ def is_parked(state: State, lane: Lane) -> bool:
 
 
 def why_dropped(state: State, lane: Lane) -> str:
-    """Why a lane is to be closed without its work, or an empty string."""
+    """Why a lane is to be closed without its work, or an empty string; what is in a batch stays until that is settled."""
+    batch = state.batches.current
+    if batch is not None and lane.item in batch.attempted:
+        return ""
     if lane.item in state.batches.left_out:
         return "left out by a person"
     if lane.item in state.batches.failures:
