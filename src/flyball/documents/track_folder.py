@@ -14,7 +14,7 @@ from flyball.core.text.quantities import first_few
 from flyball.documents.errors import SourceUnreadable, TrackUnreadable
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.source import SourceDocument, place_below, read_bytes, read_text
-from flyball.documents.track_lock import Tell, hold_lock, never, tell_nobody
+from flyball.documents.track_lock import Tell, hold_lock, tell_nobody
 
 TRACKS = Path("conductor") / "tracks"
 SPECIFICATION, METADATA = "spec.md", "metadata.json"
@@ -92,7 +92,7 @@ def update_metadata(
     values: Callable[[Mapping[str, object]], Mapping[str, Any]],
     *,
     tell: Tell = tell_nobody,
-    is_over: Callable[[], bool] = never,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> None:
     """Set values in the metadata as it is now; what anybody else writes meanwhile is kept and edited in its turn."""
     path = folder / METADATA

@@ -33,13 +33,8 @@ def tell_nobody(_sentence: str) -> None:
     """What is done with a sentence nobody is there to read."""
 
 
-def never() -> bool:
-    """What ends a wait that nobody can end."""
-    return False
-
-
 @contextmanager
-def hold_lock(folder: Path, *, tell: Tell = tell_nobody, is_over: Callable[[], bool] = never) -> Iterator[None]:
+def hold_lock(folder: Path, *, tell: Tell = tell_nobody, is_over: Callable[[], bool] = lambda: False) -> Iterator[None]:
     """Hold the lock of a track's folder; somebody is told when another program makes this one wait.
 
     Once `is_over` says so, nothing is waited for any more.

@@ -19,8 +19,8 @@ from flyball.core.model.events import Begun, Ended, Event, Fact, SessionStarted,
 from flyball.core.model.outcomes import Interrupted, Outcome, Waited
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId, TaskId
+from flyball.engine.inbox import take_word
 from flyball.engine.recovery import reconcile_open_effects
-from flyball.engine.words import take_word
 from flyball.ports import Clock, Inbox, Journal, Perform, Stop
 
 INBOX_INTERVAL = 0.2

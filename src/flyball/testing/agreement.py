@@ -15,7 +15,7 @@ from flyball.projections.files.loop_files import VERDICT, render
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.lanes import most_stuck
 from flyball.projections.views.lines import line
-from flyball.projections.views.standing import weightiest_judgement
+from flyball.projections.views.standing import leading_judgement
 from flyball.projections.views.status import status
 
 SICK = {"STALLED", "REGRESSING", "FLIP-FLOPPING"}
@@ -78,7 +78,7 @@ def _check_screens(state: State, history: TaskHistory) -> None:
     shown = {status(state, history).health, page.removeprefix("**Status**: "), json.loads(files[VERDICT])["health"]}
     assert len(shown) == 1, shown
     (health,) = shown
-    told = weightiest_judgement(state, history)
+    told = leading_judgement(state, history)
     last = told.health if told is not None else ""
     if state.decision == "DONE":
         assert health == "PROGRESSING"

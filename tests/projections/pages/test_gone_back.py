@@ -86,6 +86,9 @@ def test_a_subtask_that_flyball_restores_is_nobodys_going_back() -> None:
     told = TaskHistory(story.events)
     assert [each.lane for each in told.rollbacks] == ["2.1"]
     assert gone_back(told) is None
+    again = Restore(EffectId("2.1/restore/2"), Commit("base0000"), "a person asked", lane="2.1")
+    story.perform(again, Restored(Commit("base0000"), "tree-0", Commit("undone01")))
+    assert gone_back(TaskHistory(story.events)) is None, "a person's word to the subtask, too"
 
 
 def test_a_word_that_waits_says_what_it_will_do() -> None:

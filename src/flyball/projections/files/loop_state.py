@@ -13,7 +13,7 @@ from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import first_few, plural
 from flyball.projections.history.records import Row
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.views.standing import health, weightiest_judgement
+from flyball.projections.views.standing import health, leading_judgement
 from flyball.projections.wording import escape, plain
 
 ROWS_SHOWN = 26
@@ -41,7 +41,7 @@ class LoopPage(msgspec.Struct, frozen=True):
 
 def loop_state(state: State, history: TaskHistory) -> str:
     """The page of a task of flyball's own after the last event."""
-    last = weightiest_judgement(state, history)
+    last = leading_judgement(state, history)
     lane = state.lanes.get(last.lane) if last else None
     judged = lane.loop.judged if lane and lane.loop.judged else history.judged
     seen = judged.observation if judged else None

@@ -11,7 +11,7 @@ from flyball.core.model.state import State
 from flyball.core.model.task import Item
 from flyball.projections.history.records import Learning
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.views.standing import health, live_items, task_status, weightiest_judgement
+from flyball.projections.views.standing import health, leading_judgement, live_items, task_status
 from flyball.projections.wording import code, escape, name_lane, stamp
 
 LONGEST_CONTEXT = 2000
@@ -54,7 +54,7 @@ def _ready_items(state: State) -> list[Item]:
 
 
 def _current(state: State, history: TaskHistory) -> list[str]:
-    last = weightiest_judgement(state, history)
+    last = leading_judgement(state, history)
     if last is None:
         return ["no iteration has been judged yet"]
     lane = state.lanes.get(last.lane)

@@ -7,6 +7,7 @@ from datetime import datetime
 import msgspec
 
 from flyball.core.model.measurement import Counts
+from flyball.core.model.task import MAIN
 from flyball.projections.history.records import CheckpointRecord, Rollback
 from flyball.projections.history.task_history import TaskHistory
 
@@ -24,8 +25,9 @@ def gone_back(history: TaskHistory) -> GoneBack | None:
     marks = history.timeline.marks
     if not marks:
         return None
-    own = _own_rollbacks(history)
-    later = [each for each in history.rollbacks if each.at >= marks[-1].at and each not in own]
+    # The first rollback after a verdict to roll back is the loop's own; a subtask's tree is not what the page shows.
+    own = _own_rollback(history)
+    later = [each for each in history.rollbacks if each.lane == MAIN and each.at >= marks[-1].at and each != own]
     if not later:
         return None
     kept = next((each for each in reversed(history.checkpoints) if each.commit == later[-1].commit), None)
@@ -33,15 +35,11 @@ def gone_back(history: TaskHistory) -> GoneBack | None:
     return GoneBack(later[-1].at, label, _counts_at(history, kept) if kept else None)
 
 
-def _own_rollbacks(history: TaskHistory) -> list[Rollback]:
-    """Those of the loop: the first in a lane since the last verdict there was to roll it back."""
-    last = {mark.lane: mark for mark in history.timeline.marks}
-    first = (
-        next((back for back in history.rollbacks if back.lane == mark.lane and back.at >= mark.at), None)
-        for mark in last.values()
-        if mark.kind == "rolled back"
-    )
-    return [back for back in first if back is not None]
+def _own_rollback(history: TaskHistory) -> Rollback | None:
+    last = next((mark for mark in reversed(history.timeline.marks) if mark.lane == MAIN), None)
+    if last is None or last.kind != "rolled back":
+        return None
+    return next((back for back in history.rollbacks if back.lane == MAIN and back.at >= last.at), None)
 
 
 def _counts_at(history: TaskHistory, kept: CheckpointRecord) -> Counts | None:

@@ -100,7 +100,7 @@ def health(state: State, history: TaskHistory) -> str:
 
     A task that is DONE arrived. One that is BLOCKED although it was PROGRESSING waits for a person, not for a remedy.
     """
-    told = weightiest_judgement(state, history)
+    told = leading_judgement(state, history)
     last = told.health if told is not None else "INITIALIZING"
     if state.decision == "DONE":
         return "PROGRESSING"
@@ -116,11 +116,11 @@ def reason(state: State, history: TaskHistory) -> str:
     held = hold_of(state)
     if held is not None:
         return held.reason
-    told = weightiest_judgement(state, history)
+    told = leading_judgement(state, history)
     return "no iteration has been judged yet" if told is None else name_lane(told.lane, told.evidence)
 
 
-def weightiest_judgement(state: State, history: TaskHistory) -> Judgement | None:
+def leading_judgement(state: State, history: TaskHistory) -> Judgement | None:
     """The verdict that says most of the task: on the lane that is stuck or nearly, else the last one."""
     lane = most_stuck(state)
     if stuck_word(lane) in {"yes", "nearly"} and lane.name in history.judgement_in:

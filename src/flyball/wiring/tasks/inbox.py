@@ -13,7 +13,7 @@ from flyball.core.model.effects import Question
 from flyball.core.model.events import PersonSpoke, Spoken
 from flyball.core.model.state import Asked, State
 from flyball.core.model.task import MAIN, EffectId, TaskId
-from flyball.engine.words import take_word
+from flyball.engine.inbox import take_word
 from flyball.journal.errors import LeaseHeld
 from flyball.ports import Refusal
 from flyball.projections.views.standing import final_stop

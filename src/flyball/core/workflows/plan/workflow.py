@@ -19,6 +19,7 @@ from flyball.core.loop.batches.reviewing import review_by, weigh
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step
+from flyball.core.loop.transitions import BY_A_PERSON
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.batch_events import BatchReviewed
 from flyball.core.model.batches import Batch
@@ -105,13 +106,12 @@ def next_step(state: State, lane: Lane) -> Step:
 
 def _skip(state: State, lane: Lane) -> Moved:
     """A subtask that is skipped is left out; of the task's own stages those with a judgement can be skipped, the others are code."""
-    told = "skipped by a person"
     if lane.name != MAIN:
-        return Moved(RULES.reviewing, lane.stage, told, forced=True, lane=lane.name)
+        return Moved(RULES.reviewing, lane.stage, BY_A_PERSON, forced=True, lane=lane.name)
     following = {"REVIEW": "MONITOR", "MONITOR": "CHECKPOINT", "FINAL_REVIEW": "REPORT"}.get(lane.stage, lane.stage)
     if lane.stage in {"PLAN", "PLAN_REVIEW"} and state.items:
         following = planning.following(state)
-    return Moved(following, lane.stage, told, forced=following != lane.stage or bool(state.batches.parked))
+    return Moved(following, lane.stage, BY_A_PERSON, forced=following != lane.stage or bool(state.batches.parked))
 
 
 def overall_percent(stage: str, _iteration: int, completed: Collection[str]) -> int:

@@ -12,6 +12,7 @@ from functools import partial
 from flyball.core.loop import opening, questions
 from flyball.core.loop.batches import integrating, lanes, monitoring, settling
 from flyball.core.loop.step import Step, halt
+from flyball.core.loop.transitions import BY_A_PERSON
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.events import Moved, TaskStopped
 from flyball.core.model.state import Lane, State
@@ -73,13 +74,12 @@ def _is_spent(state: State) -> bool:
 
 
 def _skip(state: State, lane: Lane) -> Moved:
-    told = "skipped by a person"
     if lane.name != MAIN:
-        return Moved(executing.RULES.reviewing, lane.stage, told, forced=True, lane=lane.name)
+        return Moved(executing.RULES.reviewing, lane.stage, BY_A_PERSON, forced=True, lane=lane.name)
     following = _SKIPPED.get(lane.stage, lane.stage)
     if lane.stage in {"PLAN", "EVALUATE_PLAN"} and not state.items:
         following = lane.stage
-    return Moved(following, lane.stage, told, forced=following != lane.stage)
+    return Moved(following, lane.stage, BY_A_PERSON, forced=following != lane.stage)
 
 
 def overall_percent(stage: str, _iteration: int, completed: Collection[str]) -> int:
