@@ -1,5 +1,6 @@
 """In place no byte of the user's is lost: what git overlooks is saved, and nothing is restored over that was not."""
 
+import itertools
 import os
 import shutil
 import stat
@@ -10,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from flyball import faults, swap
-from flyball.workspace import Repository
+from flyball.workspace import Repository, staging
+from flyball.workspace.errors import GitFailed
 
 pytestmark = pytest.mark.req("C46")
 
@@ -524,6 +526,31 @@ def test_a_kill_while_files_are_exchanged_loses_nothing(user, begin, open_worksp
     assert not (user.root / ".loop" / "001-thing" / ".restoring").exists()
     if point in {"restore.files.kept", "restore.files.after"}:
         assert saved_somewhere(again, "b.txt", b"the user's, just now\n")
+
+
+@pytest.mark.parametrize("times", [1, 99])
+def test_a_file_that_goes_while_it_is_saved_is_looked_at_again_and_not_for_ever(user, begin, at, monkeypatch, times):
+    here = begin()
+    names = iter(range(times))
+    split = staging._split
+
+    def split_and_lose(tree, paths, notes):
+        found = split(tree, paths, notes)
+        for number in itertools.islice(names, 1):
+            user.write(f"lost-{number}.txt", "short")
+            found[0].append(f"lost-{number}.txt")
+            (user.root / f"lost-{number}.txt").unlink()
+        return found
+
+    monkeypatch.setattr(staging, "_split", split_and_lose)
+    monkeypatch.setattr(staging, "_PAUSE_S", 0.0)
+    user.write("b.txt", "an agent's\n")
+    if times == 1:
+        saved = here.snapshot("one", "m", at)
+        assert here.read_file(saved.commit, "b.txt") == b"an agent's\n"
+    else:
+        with pytest.raises(GitFailed, match="update-index"):
+            here.snapshot("one", "m", at)
 
 
 @pytest.mark.slow
