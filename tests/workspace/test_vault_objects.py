@@ -51,7 +51,8 @@ def test_a_name_that_git_refuses_is_left_for_flyballs_own(workspace, at, name):
     "text", ["", "\n\nlate", "ümlaut, 日本 and \udcff", "nul \0 in it", "a title\n\nand more\n\n\n"]
 )
 def test_any_message_can_be_committed(workspace, at, text):
-    commit = commit_tree(workspace.vault, workspace.base, workspace.base, message=text, at=at, author=CommitAuthor())
+    tree = workspace.vault.tree(workspace.base)
+    commit = commit_tree(workspace.vault, tree, workspace.base, message=text, at=at, author=CommitAuthor())
     raw = workspace.vault.git().out("cat-file", "commit", commit).partition(b"\n\n")[2]
     assert raw == text.replace("\0", "").rstrip("\n").encode("utf-8", "backslashreplace") + b"\n"
 

@@ -1,5 +1,6 @@
 """Saving a working tree as a commit in the vault, and making it that commit's tree again."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -157,7 +158,7 @@ class WorkingTree(msgspec.Struct, frozen=True):
 def commit_tree(
     vault: Vault, tree: str, parent: str | None, *, message: str, at: datetime, author: CommitAuthor = _FLYBALL
 ) -> str:
-    """Write a commit whose id depends on nothing but what is given."""
+    """Write a commit of a tree on a parent, both named by their ids; its own depends on nothing but what is given."""
     if at.tzinfo is None:
         raise ValueError(f"the time of a checkpoint must carry its zone, not {at.isoformat()}")
     who = {
@@ -166,12 +167,16 @@ def commit_tree(
         "DATE": f"@{int(at.timestamp())} +0000",
     }
     env = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in who.items()}
-    parents = ("-p", vault.commit(parent)) if parent else ()
+    parents = ("-p", parent) if parent else ()
     text = message.replace("\0", "").rstrip("\n").encode("utf-8", "backslashreplace") + b"\n"
-    written = vault.tree(tree)
     faults.point("checkpoint.commit.before")
-    commit = vault.git().line("commit-tree", written, *parents, "-F", "-", input=text, env=env)
+    try:
+        commit = vault.git().line("commit-tree", tree, *parents, "-F", "-", input=text, env=env)
+    except GitFailed:
+        vault.require(tree, *filter(None, (parent,)))
+        raise
     faults.point("checkpoint.commit.after")
+    vault.remember_tree(commit, tree)
     return commit
 
 
@@ -180,14 +185,17 @@ def _name(given: str) -> str:
     return given.translate({ord(each): None for each in "<>\n\0"}).strip(_OFF_THE_ENDS)
 
 
-def save_labelled(work: WorkingTree, prefix: str, label: str, *, message: str, at: datetime) -> Snapshot:
-    """Save a checkpoint on a lane's tip, whose refs lie below `prefix`, under a label of its own; saving the same tree again gives the same one.
+def save_labelled(
+    work: WorkingTree, prefix: str, known: Mapping[str, str], label: str, *, message: str, at: datetime
+) -> Snapshot:
+    """Save a checkpoint on a lane's tip under a label of its own; saving the same tree again gives the same one.
+
+    The lane's refs lie below `prefix` and are `known` to stand where they do.
 
     So does saving at the same time with the same message: that is the same act, repeated after a crash, and what flyball
     renders into `.loop/` may have changed meanwhile.
     """
     vault, name = work.vault, label_name(label)
-    known = vault.refs(prefix)
     tip, there = known.get("tip"), known.get(name)
     if there is None:
         tree, notes = work.save_tree(tip)
@@ -196,7 +204,7 @@ def save_labelled(work: WorkingTree, prefix: str, label: str, *, message: str, a
         return Snapshot(commit, tree, tip, notes)
     parent = parent_of(vault, there)
     # The same tree, parent, message and time give the same commit.
-    if there == commit_tree(vault, there, parent, message=message, at=at):
+    if there == commit_tree(vault, vault.tree(there), parent, message=message, at=at):
         # The kill may have come before the tip followed its label.
         vault.move([RefUpdate(prefix + "tip", there, tip)] if tip == parent else [])
         return Snapshot(there, vault.tree(there), parent)

@@ -139,8 +139,8 @@ class SavedTask:
         self.vault.move([RefUpdate(self._prefix + label_name(label), commit, None)])
         return label
 
-    def _leftovers(self) -> Leftovers:
-        commit = self._refs().get("setup")
+    def _leftovers(self, known: Mapping[str, str] | None = None) -> Leftovers:
+        commit = (self._refs() if known is None else known).get("setup")
         if commit is None:
             return Leftovers()
         if self._left is None or self._left[0] != commit:

@@ -95,10 +95,15 @@ def diff(vault: Vault, old: str, new: str, paths: Sequence[str] = ()) -> bytes:
 
 def changed_files(vault: Vault, old: str, new: str) -> tuple[TreeChange, ...]:
     """Which files differ."""
-    trees = vault.tree(old), vault.tree(new)
-    if trees[0] == trees[1]:
+    return _changed_files(vault, vault.tree(old), vault.tree(new))
+
+
+@lru_cache(maxsize=8)
+def _changed_files(vault: Vault, old: str, new: str) -> tuple[TreeChange, ...]:
+    """Between two trees by their ids; a measurement asks for the same ones more than once."""
+    if old == new:
         return ()
-    fields = records(_compare(vault, *trees, "-z", "--name-status", "--no-renames"))
+    fields = records(_compare(vault, old, new, "-z", "--name-status", "--no-renames"))
     return tuple(TreeChange(status, path) for status, path in zip(fields[::2], fields[1::2], strict=True))
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -138,18 +137,34 @@ class Vault(msgspec.Struct, frozen=True):
         """The id of the tree of a commit, or of a tree."""
         return self._id(name, "tree")
 
+    def require(self, *names: str) -> None:
+        """Refuse a name that stands for nothing."""
+        for name in names:
+            self.tree(name)
+
+    def remember_tree(self, commit: str, tree: str) -> None:
+        """Spare a question: this commit was just made of that tree."""
+        _remember((self.git_dir, commit, "tree"), tree)
+
     def _id(self, name: str, kind: str) -> str:
         """What a full id stands for never changes and is asked once; any other name may come to mean something else."""
-        find = _find_once if _FULL_ID.fullmatch(name) else _find_id
-        return find(self, name, kind)
+        known = _KNOWN.get((self.git_dir, name, kind))
+        if known is not None:
+            return known
+        found = self.ref(f"{name}^{{{kind}}}")
+        if found is None:
+            what = "commit" if kind == "commit" else "commit or tree"
+            raise UnknownCommit(f"There is no {what} {name} in the vault.", "See: flyball checkpoints TASK")
+        if _FULL_ID.fullmatch(name):
+            _remember((self.git_dir, name, kind), found)
+        return found
 
 
-def _find_id(vault: Vault, name: str, kind: str) -> str:
-    found = vault.ref(f"{name}^{{{kind}}}")
-    if found is None:
-        what = "commit" if kind == "commit" else "commit or tree"
-        raise UnknownCommit(f"There is no {what} {name} in the vault.", "See: flyball checkpoints TASK")
-    return found
+_KNOWN: dict[tuple[Path, str, str], str] = {}
+_MOST_KNOWN = 10_000
 
 
-_find_once = lru_cache(maxsize=10_000)(_find_id)
+def _remember(question: tuple[Path, str, str], found: str) -> None:
+    if len(_KNOWN) >= _MOST_KNOWN:
+        _KNOWN.clear()
+    _KNOWN[question] = found

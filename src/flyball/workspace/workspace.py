@@ -213,7 +213,8 @@ class GitWorkspace(SavedTask):
     def snapshot(self, label: str, message: str, at: datetime) -> Snapshot:
         """Save the tree as a checkpoint on the tip; the same label and the same files give the same checkpoint."""
         swept = self._sweep_made()
-        saved = save_labelled(self._work(), self._prefix, label, message=message, at=at)
+        known = self._refs()
+        saved = save_labelled(self._work(known), self._prefix, known, label, message=message, at=at)
         return msgspec.structs.replace(saved, notes=(*swept, *saved.notes))
 
     def start(self, at: datetime) -> Snapshot:
@@ -284,7 +285,8 @@ class GitWorkspace(SavedTask):
         remove(checkouts.agent_git(folder))
         return tuple(each.path for each in edited)
 
-    def _work(self) -> WorkingTree:
+    def _work(self, known: Mapping[str, str] | None = None) -> WorkingTree:
+        """The lane's folder; `known` is where its refs stand, if that was looked up already."""
         return WorkingTree(
             self.vault,
             self.root,
@@ -292,6 +294,6 @@ class GitWorkspace(SavedTask):
             self.task,
             self.checkout.excludes,
             Ignored.read(self.checkout.ignored),
-            self._leftovers(),
+            self._leftovers(known),
             LeftOut.read(self.checkout.left_out),
         )
