@@ -79,10 +79,15 @@ def read_file(vault: Vault, commit: str, path: str) -> bytes | None:
     entry = listing(vault, vault.tree(commit)).get(path)
     if entry is None or entry.mode == GITLINK:
         return None
-    asked = ("cat-file", "blob", entry.blob)
+    return _read_blob(vault, entry.blob)
+
+
+@lru_cache(maxsize=8)
+def _read_blob(vault: Vault, blob: str) -> bytes:
+    asked = ("cat-file", "blob", blob)
     done = vault.git().run(*asked, most=LARGEST)
     if len(done.stdout) == LARGEST:
-        return done.stdout + f"\n{entry.blob}\n".encode()
+        return done.stdout + f"\n{blob}\n".encode()
     if done.code != 0:
         raise failure(asked, done)
     return done.stdout

@@ -143,8 +143,9 @@ class Vault(msgspec.Struct, frozen=True):
             self.tree(name)
 
     def remember_tree(self, commit: str, tree: str) -> None:
-        """Spare a question: this commit was just made of that tree."""
-        _remember((self.git_dir, commit, "tree"), tree)
+        """Spare two questions: this commit was just made of that tree."""
+        for name in (commit, tree):
+            _remember((self.git_dir, name, "tree"), tree)
 
     def _id(self, name: str, kind: str) -> str:
         """What a full id stands for never changes and is asked once; any other name may come to mean something else."""
