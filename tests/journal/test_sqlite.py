@@ -193,6 +193,25 @@ def test_a_damaged_body_is_reported_with_its_place_and_left_as_it_is(path: Path)
 
 
 @pytest.mark.req("C62")
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE tasks SET title = CAST(x'c3' AS TEXT)",
+        "UPDATE tasks SET opened_at = replace(opened_at, '-', 'x')",
+        "UPDATE inbox SET text = CAST(x'ff41' AS TEXT)",
+        "UPDATE inbox SET at = 'x' || at",
+    ],
+)
+def test_a_damaged_letter_in_a_column_is_called_damage(path: Path, damage: str) -> None:
+    task = written(path)
+    with SqliteJournal.open(path) as journal:
+        journal.post(task, "modify", text="go on", at=AT)
+    change(path, damage)
+    with SqliteJournal.open(path) as journal, pytest.raises(JournalCorrupt, match="damaged"):
+        assert (journal.tasks(), journal.pending(task)) is None
+
+
+@pytest.mark.req("C62")
 def test_a_missing_event_is_reported(path: Path) -> None:
     task = written(path)
     change(path, "DELETE FROM events WHERE seq = 3")

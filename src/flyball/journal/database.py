@@ -18,6 +18,8 @@ from flyball.journal.migrations import is_current, migrate, schema_of, transacti
 
 _WRITING = "mode=rwc"
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_UNREADABLE = "Could not decode to UTF-8"
+"""What the sqlite3 module says of a text that is no longer UTF-8; such an error has no code."""
 _ADVICE = {
     sqlite3.SQLITE_BUSY: "another program has locked it: close programs that have it open and run the command again",
     sqlite3.SQLITE_FULL: "the disk is full: free some space and run the command again",
@@ -91,7 +93,7 @@ def explain_errors(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         primary = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if primary in _DAMAGED:
+        if primary in _DAMAGED or _UNREADABLE in str(error):
             raise JournalCorrupt(str(path), str(error)) from error
         if primary in _ADVICE:
             raise JournalUnwritable(

@@ -16,7 +16,7 @@ from flyball.core.model.naming import task_id
 from flyball.core.model.task import TaskId
 from flyball.journal import codec, statements
 from flyball.journal.database import Database
-from flyball.journal.errors import LeaseLost, TaskUnknown, WordTaken
+from flyball.journal.errors import JournalCorrupt, LeaseLost, TaskUnknown, WordTaken
 from flyball.journal.records import Holder, LeaseRecord, Opening, StoredWord, TaskRecord, in_utc, task_scope
 
 _PAGE = 512
@@ -73,9 +73,7 @@ class SqliteJournal:
 
     def tasks(self) -> list[TaskRecord]:
         rows = self._database.select(statements.READ_TASKS)
-        return [
-            TaskRecord(task, number, flow, title, datetime.fromisoformat(at)) for task, number, flow, title, at in rows
-        ]
+        return [TaskRecord(task, number, flow, title, self._moment(at, task)) for task, number, flow, title, at in rows]
 
     def append(
         self, task: TaskId, facts: Sequence[Fact], *, epoch: int, at: datetime, taking: Sequence[int] = ()
@@ -126,9 +124,13 @@ class SqliteJournal:
     def pending(self, task: TaskId) -> list[StoredWord]:
         """People's words that have not reached the task, oldest first."""
         rows = self._database.select(statements.READ_WORDS, (task,))
-        return [
-            StoredWord(key, task, word, text, asked, datetime.fromisoformat(at)) for key, word, text, asked, at in rows
-        ]
+        return [StoredWord(key, task, word, text, asked, self._moment(at, task)) for key, word, text, asked, at in rows]
+
+    def _moment(self, text: str, task: str) -> datetime:
+        try:
+            return datetime.fromisoformat(text)
+        except (ValueError, TypeError) as error:
+            raise JournalCorrupt(str(self._database.path), f"a time of task {task} cannot be read: {text!r}") from error
 
     def next_epoch(self, scope: str, holder: Holder) -> int:
         """Begin a new epoch of a scope; from now on appends of earlier ones are refused."""
