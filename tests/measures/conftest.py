@@ -130,7 +130,7 @@ class Lab:
         self.rejected = Commit("")
         self.consented: tuple[str, ...] = ()
         self.failed_exits: dict[str, int] = {}
-        self.items = ITEMS
+        self.items: tuple[Item, ...] = ITEMS
         self.lane = MAIN
         self.outside: Callable[[Iterable[str]], tuple[Path, ...]] = lambda _texts: ()
         self.stop = StopFlag()

@@ -50,22 +50,6 @@ def ended(monkeypatch: pytest.MonkeyPatch):
 
 
 HOLLOW = {
-    "all comes from the product by a star": (
-        "from calc import *\ndef test_it():\n    assert all([mul(2, 3) == 6])\n",
-        "def mul(a, b): return 0\ndef all(x): return True\n",
-    ),
-    "len is another function of C": (
-        "from calc import *\ndef test_it():\n    assert len([mul(2, 3)]) == 6\n",
-        "from operator import not_\nmul = lambda a, b: 0\nlen = lambda x: 6\n",
-    ),
-    "any stands for all": (
-        "from calc import *\ndef test_it():\n    assert all([mul(2, 3) == 6, True])\n",
-        "def mul(a, b): return 0\nall = any\n",
-    ),
-    "an exception of the product has the name of Python's": (
-        "import pytest\nfrom calc import *\ndef test_it():\n    with pytest.raises(ValueError):\n        mul('a')\n",
-        "class ValueError(BaseException): pass\ndef mul(a): raise ValueError\n",
-    ),
     "raises comes from the product by a star": (
         "from pytest import raises\nfrom calc import *\ndef test_it():\n    with raises(KeyError):\n        mul('a')\n",
         "from contextlib import suppress as raises\ndef mul(a): pass\n",
@@ -134,6 +118,14 @@ HOLLOW = {
         "import calc\ndef test_it():\n    assert calc.mul(2, 3) == 6\n",
         "class Any:\n    __hash__ = None\n    def __eq__(self, other): return True\ndef mul(a, b): return Any()\n",
     ),
+    "what the product gives back equals everything inside a list": (
+        "import calc\ndef test_it():\n    assert [calc.mul(2, 3)] == [6]\n",
+        "class Any:\n    __hash__ = None\n    def __eq__(self, other): return True\ndef mul(a, b): return Any()\n",
+    ),
+    "what the product gives back is the mock that equals everything": (
+        "import calc\ndef test_it():\n    assert calc.mul(2, 3) == 6\n",
+        "from unittest.mock import ANY\ndef mul(a, b): return ANY\n",
+    ),
     "a trace function jumps over assertions": (
         "import calc\ndef test_it():\n    x = calc.mul(2, 3)\n    assert x == 6\n    y = 1\n",
         """
@@ -161,6 +153,61 @@ def test_a_test_that_cannot_fail_by_itself_is_told(ended, case: str) -> None:
     said = ended(*HOLLOW[case])
     assert said.startswith("h" + MARK[1:]) or said == "green", said
     assert MARK not in said
+
+
+LIARS = {
+    "int": "class C(int):\n    __hash__ = None\n    def __eq__(self, other): return isinstance(other, int)\n",
+    "number": "class C(int):\n    __hash__ = None\n    def __eq__(self, other): return True\n    __lt__ = __gt__ = __le__ = __ge__ = __eq__\n",
+    "order": "class C(int):\n    def __lt__(self, other): return True\n    __gt__ = __le__ = __ge__ = __lt__\n",
+    "plain": "class C:\n    __hash__ = None\n    def __init__(self, x): pass\n    def __eq__(self, other): return type(other) is int\n    def __lt__(self, other): return True\n",
+}
+ASKED = (
+    ("int", "assert calc.mul(2, 3) == 6"),
+    ("int", "assert 6 == calc.mul(2, 3)"),
+    ("int", "assert calc.mul(2, 3) in (6, 7)"),
+    ("int", "self.assertEqual(calc.mul(2, 3), 6)"),
+    ("int", "self.assertIn(calc.mul(2, 3), [6])"),
+    ("int", "self.assertTrue(calc.mul(2, 3) == 6)"),
+    ("int", "self.assertEqual({'a': calc.mul(2, 3)}, {'a': 6})"),
+    ("int", "self.assertEqual(first=calc.mul(2, 3), second=6)"),
+    ("number", "assert calc.mul(2, 3) < 7"),
+    ("number", "self.assertLess(calc.mul(2, 3), 7)"),
+    ("order", "assert 5 < calc.mul(2, 3) < 7"),
+    ("order", "self.assertGreater(calc.mul(2, 3), 5)"),
+    ("plain", "same = calc.mul(2, 3) == 6\n        assert same"),
+    ("plain", "if calc.mul(2, 3) != 6:\n            self.fail()\n        assert calc.mul(2, 3) == 6"),
+)
+
+
+@pytest.mark.parametrize(("liar", "body"), ASKED)
+def test_a_comparison_that_holds_for_other_operands_too_is_told_whatever_the_assertion(
+    ended, liar: str, body: str
+) -> None:
+    test = f"import unittest\nimport calc\n\nclass TestIt(unittest.TestCase):\n    def test_it(self):\n        {body}\n"
+    said = ended(test, f"{LIARS[liar]}def mul(a, b): return C(0)\n", "TestIt::test_it")
+    assert MARK not in said
+    assert "a C that it compares" in said
+
+
+TWINS = {
+    "a value of its own": "class Money:\n    def __init__(self, n): self.n = n\n    def __eq__(self, o): return getattr(o, 'n', o) == self.n\n    def __lt__(self, o): return self.n < getattr(o, 'n', o)\n    __hash__ = None\ndef mul(a, b): return Money(a * b)\n",
+    "a tolerance": "class Near(float):\n    __hash__ = None\n    def __eq__(self, o): return abs(float(self) - o) < 0.5\ndef mul(a, b): return Near(a * b + 0.1)\n",
+    "text without case": "class Word(str):\n    __hash__ = None\n    def __eq__(self, o): return str(self).lower() == str(o).lower()\ndef mul(a, b): return Word(a * b)\n",
+    "an enumeration": "import enum\nclass Six(enum.IntEnum):\n    SIX = 6\ndef mul(a, b): return Six(a * b)\n",
+    "a decimal": "from decimal import Decimal\ndef mul(a, b): return Decimal(a) * b\n",
+    "a query that `==` builds": "class Field:\n    __hash__ = None\n    def __eq__(self, o): return Field()\n    __lt__ = __gt__ = __eq__\ndef mul(a, b): return Field()\n",
+    "the greatest of all": "class Top:\n    __hash__ = None\n    def __gt__(self, o): return True\n    def __lt__(self, o): return False\n    def __eq__(self, o): return o == 6\ndef mul(a, b): return Top()\n",
+    "one that refuses to be compared": "class Odd:\n    __hash__ = None\n    def __eq__(self, o):\n        if o == 6: return True\n        raise TypeError\ndef mul(a, b): return Odd()\n",
+    "a dictionary with a default": "class Bag(dict):\n    def __missing__(self, key): return 0\n    def __eq__(self, o): return o == 6\n    __hash__ = None\ndef mul(a, b): return Bag()\n",
+}  # fmt: skip
+HELD = ("assert calc.mul(2, 3) == 6", "assert calc.mul(2, 3) in (5, 6)", "assert [calc.mul(2, 3)] == [6]")
+
+
+@pytest.mark.parametrize("product", TWINS.values(), ids=TWINS)
+def test_values_that_compare_in_their_own_honest_way_are_believed(ended, product: str) -> None:
+    for body in HELD:
+        said = ended(f"import calc\ndef test_it():\n    {body}\n", product)
+        assert "that it compares" not in said
 
 
 @pytest.mark.parametrize(
@@ -210,6 +257,8 @@ HONEST = {
     "clean-up after the last assertion": "def test_it():\n    try:\n        assert calc.mul(2, 3) == 6\n    finally:\n        calc.mul(0, 0)\n",
     "a mock that equals everything": "def test_it():\n    from unittest.mock import ANY\n    assert calc.mul(2, 3) == ANY\n    assert calc.mul(1, 1) == 1\n",
     "a check that gives something back": "def assert_all(each):\n    assert all(each)\n    return []\n\ndef test_it():\n    assert_all([calc.mul(1, 1)])\n",
+    "nan": "def test_it():\n    x = calc.mul(float('nan'), 1)\n    assert x != x\n",
+    "a sorted list": "def test_it():\n    xs = [calc.mul(1, n) for n in range(3)]\n    assert all(a < b for a, b in zip(xs, xs[1:])) and 1 in set(xs) and 2 in {2: xs}\n",
     "an early return": "def test_it():\n    assert calc.mul(1, 1) == 1\n    return\n",
     "keywords": "def test_it():\n    assert_same(actual=calc.mul(2, 3), wanted=6)\n\ndef assert_same(*, actual, wanted):\n    assert actual == wanted\n",
     "more than two arguments": "def test_it():\n    assert_near(calc.mul(2, 3), 6, 0.1)\n\ndef assert_near(a, b, by):\n    assert abs(a - b) < by\n",

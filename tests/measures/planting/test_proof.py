@@ -350,14 +350,14 @@ def test_tests_that_cannot_fail_by_themselves_are_named_with_the_reason(lab) -> 
         from calc import *
 
         def test_ac_1():
-            assert all(mul(2, n) == 2 * n for n in range(3))
+            assert mul(2, 3) == 6
 
         def test_ac_1_refuses():
             with pytest.raises(TypeError):
                 mul("a", "b")
 
         def test_ac_1_honest():
-            assert mul(0, 1) == 0
+            assert add(0, 1) == 1
         """
     names = ("test_ac_1", "test_ac_1_refuses", "test_ac_1_honest")
     lab.accept({TESTS: source}, {f"{TESTS}::{name}": "failing" for name in names})
@@ -367,16 +367,19 @@ def test_tests_that_cannot_fail_by_themselves_are_named_with_the_reason(lab) -> 
 
         pytest.raises = contextlib.suppress
 
-        def all(each):
-            return True
+        class C(int):
+            __hash__ = None
+
+            def __eq__(self, other):
+                return isinstance(other, int)
 
         def mul(a, b):
-            return 0
+            return C(0)
         """
     measured = lab.measure("green", {"calc.py": product + "\n\n        def add(a, b):\n            return a + b\n"})
     assert not measured.failing
     assert [trick.detail.partition(";")[0] for trick in measured.tricks if "itself" in trick.detail] == [
-        f"{TESTS}::test_ac_1 cannot fail by itself: all is not Python's own",
+        f"{TESTS}::test_ac_1 cannot fail by itself: a C that it compares equals every int",
         f"{TESTS}::test_ac_1_refuses cannot fail by itself: pytest.raises does not fail when it is asked for something false",
     ]
     assert measured.green_runs < 2

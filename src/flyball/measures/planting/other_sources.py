@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Literal
 
 import msgspec
@@ -86,7 +87,7 @@ def plant(path: str, text: str, marks: dict[DeclaredTest, str], *, plainly: bool
     """
     added: list[tuple[int, int, str]] = []
     script = language(path) == "script"
-    solid = _Code(text).solid if script else bytearray()
+    solid = Code(text).solid if script else bytearray()
     noted = [each for each in _asserting(text) if solid[each[0]]] if script and not plainly else []
     for start, end, _ in noted:
         added += [(start, len(text), "_flyballSeen("), (end, -len(text), ")")]
@@ -113,7 +114,7 @@ def plant(path: str, text: str, marks: dict[DeclaredTest, str], *, plainly: bool
 
 
 def _in_script(text: str) -> Iterator[DeclaredTest]:
-    code = _Code(text)
+    code = Code(text)
     for call in _CALL.finditer(text):
         words = re.findall(r"\w+", call[1])
         if not code.solid[call.start()] or _NO_TEST & set(words):
@@ -142,14 +143,38 @@ def _after_types(text: str, at: int) -> int | None:
     return None
 
 
-class _Code:
+class Code:
     """A source and which of its letters are code: not within a string, a comment, a template's words or a regular expression."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self.solid = bytearray(b"\1") * len(text)
         self._templates: dict[int, int] = {}
+        self._comments: list[tuple[int, int]] = []
         self._read()
+
+    @property
+    def plain(self) -> list[str]:
+        """The words of the source without its comments."""
+        parts, at = [], 0
+        for start, end in (*self._comments, (len(self._text), 0)):
+            parts.append(self._text[at:start])
+            at = end
+        return " ".join(parts).split()
+
+    @cached_property
+    def pairs(self) -> dict[int, int]:
+        """Where each bracket that opens is closed."""
+        found: dict[int, int] = {}
+        opened: list[int] = []
+        for place, letter in enumerate(self._text):
+            if not self.solid[place]:
+                continue
+            if letter in _PAIRS:
+                opened.append(place)
+            elif opened and letter == _PAIRS[self._text[opened[-1]]]:
+                found[opened.pop()] = place
+        return found
 
     def _read(self) -> None:
         at = depth = 0
@@ -167,11 +192,12 @@ class _Code:
                 depth += (letter == "{") - (letter == "}")
             if end is not None:
                 self.solid[at:end] = bytes(end - at)
+                self._comments += [(at, end)] if self._text.startswith(("//", "/*"), at) else []
             at = end if end is not None else at + 1
 
     def after_group(self, at: int) -> int | None:
         """Past a table of cases or a condition, in brackets or as a template, and the blanks behind it."""
-        closing = self._templates.get(at, 0) - 1 if self._text[at : at + 1] == "`" else self._closing(at)
+        closing = self._templates.get(at, 0) - 1 if self._text[at : at + 1] == "`" else self.pairs.get(at)
         if closing is None or closing < at:
             return None
         end = closing + 1
@@ -179,23 +205,9 @@ class _Code:
             end += 1
         return end
 
-    def _closing(self, at: int) -> int | None:
-        open_brackets: list[str] = []
-        for place in range(at, len(self._text)):
-            letter = self._text[place]
-            if not self.solid[place] or letter not in "()[]{}":
-                continue
-            if letter in _PAIRS:
-                open_brackets.append(_PAIRS[letter])
-            elif not open_brackets or open_brackets.pop() != letter:
-                return None
-            if not open_brackets:
-                return place
-        return None
-
     def arguments(self, at: int) -> list[tuple[int, int]] | None:
         """Where each argument of a call stands; None where its brackets do not close."""
-        closing = self._closing(at)
+        closing = self.pairs.get(at)
         if closing is None:
             return None
         depth, start, found = 0, at + 1, []

@@ -1,16 +1,15 @@
 """The assertions of a Python test, made to tell whether they are come to, and asked for something false once it has run."""
 
 import ast
-import builtins
 import inspect
 from collections.abc import Iterable, Iterator
-from types import BuiltinFunctionType
 
 from flyball.measures.planting import planted_support
-from flyball.measures.sources import Defined, Function, called_name
+from flyball.measures.sources import Function, called_name
 from flyball.measures.tampering.weakening import checks, is_check_call
 
-SUPPORT = inspect.getsource(planted_support).partition("# planted from here\n")[2]
+SUPPORT = inspect.getsource(planted_support)
+NAMESPACE = "_flyball"
 
 _EXPECTS = {"raises": 1, "warns": 1, "deprecated_call": 0, "assertRaises": 1, "assertRaisesRegex": 2, "assertWarns": 1,
             "assertWarnsRegex": 2, "assertLogs": 9}  # fmt: skip
@@ -22,11 +21,11 @@ _NEVER_FAILS = frozenset({"assert_type", "assert_never"})
 """Words to type checkers, which do nothing at run time."""
 _BOUND_TO_ITS_PLACE = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Starred)
 _SAYS_CHECK = ("check", "verify", "ensure", "expect", "should", "must", "require", "confirm")
-_BUILTINS = frozenset(
-    name
-    for name, value in vars(builtins).items()
-    if isinstance(value, type | BuiltinFunctionType) and name != "ExceptionGroup"
-)
+
+
+def support(source: bytes) -> str:
+    """What is put at the end of a planted file: the support in a namespace of its own, so that no name of the file is taken."""
+    return f"{NAMESPACE} = {{'__name__': {NAMESPACE!r}}}\nexec({SUPPORT!r}, {NAMESPACE})\n{NAMESPACE}['knows_any'] = {b'ANY' in source}\n"
 
 
 def count_checks(module: ast.Module, tests: Iterable[Function]) -> None:
@@ -54,14 +53,13 @@ def _keeps_failures(node: ast.stmt) -> bool:
     return any(isinstance(call, ast.Call) and called_name(call) in _KEEPS for call in calls)
 
 
-def ending(node: Function, mark: str, defined: frozenset[str]) -> tuple[str, str]:
+def ending(node: Function, mark: str) -> tuple[str, str]:
     """The source that begins a planted test's body and the one that tells, at its end, the mark and what is wrong."""
     own = [check for check in checks(node) if not _is_failing_branch(check)]
-    names = ", ".join(f"{name!r}: {name}" for name in sorted(_builtins_used(node, defined)))
     probes = "".join(f"{probe}, " for probe in dict.fromkeys(_probes(node, has_others=bool(own))))
     return (
-        f"_flyball_since = _flyball_start({bool(own)})",
-        f"_flyball_ended({mark[1:]!r}, _flyball_since, {{{names}}}, ({probes}))",
+        f"_flyball_since = {NAMESPACE}['start']({bool(own)})",
+        f"{NAMESPACE}['describe_end']({mark[1:]!r}, _flyball_since, ({probes}))",
     )
 
 
@@ -92,22 +90,32 @@ class _Noting(ast.NodeTransformer):
 
     def visit_Assert(self, node: ast.Assert) -> ast.Assert:
         self.generic_visit(node)
-        for each in ast.walk(node.test):
-            if isinstance(each, ast.Compare) and all(isinstance(op, ast.Eq) for op in each.ops):
-                each.left = _call("compared", each.left)
-                each.comparators = [_call("compared", value) for value in each.comparators]
-        node.test = _call("last" if id(node) in self._last else "seen", node.test)
+        node.test = _call("last" if id(node) in self._last else "note_reached", node.test)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.Compare:
+        self.generic_visit(node)
+        node.left, *node.comparators = map(_comparisons, (node.left, *node.comparators))
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
         if not is_check_call(node) or called_name(node) == "approx":
             return node
-        return _call("last_call" if id(node) in self._last else "seen", node)
+        node.args = [_comparisons(each) for each in node.args]
+        node.keywords = [
+            ast.keyword(each.arg, _comparisons(each.value)) if each.arg else each for each in node.keywords
+        ]
+        return _call("last_call" if id(node) in self._last else "note_reached", node)
+
+
+def _comparisons(value: ast.expr) -> ast.expr:
+    return value if isinstance(value, ast.Constant | ast.Starred | ast.Lambda) else _call("note_compared", value)
 
 
 def _call(what: str, value: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name(f"_flyball_{what}", ast.Load()), [value], [])
+    function = ast.Subscript(ast.Name(NAMESPACE, ast.Load()), ast.Constant(what), ast.Load())
+    return ast.Call(function, [value], [])
 
 
 def _probes(node: Function, *, has_others: bool) -> Iterator[str]:
@@ -146,14 +154,3 @@ def _is_dotted(node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
-
-
-def _builtins_used(node: Function, defined: frozenset[str]) -> set[str]:
-    """The names of Python's own that a test uses and neither it nor its file gives another meaning."""
-    names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
-    bound = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
-    bound |= {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
-    bound |= {each.name for each in ast.walk(node) if isinstance(each, Defined)}
-    imported = [each for each in ast.walk(node) if isinstance(each, ast.alias)]
-    bound |= {(each.asname or each.name).partition(".")[0] for each in imported}
-    return ({each.id for each in names} & _BUILTINS) - bound - defined

@@ -1,79 +1,135 @@
-"""Source that is put at the end of a planted test file, from its mark on: it runs beside the code under test.
+"""Runs beside the code under test, in a namespace of its own: whether a planted test's assertions are run, and whether they can fail.
 
-A product may have put an `all` or an `Exception` of its own among the names of the test file. So nothing below uses a name that
-could be taken: it is written with Python's statements alone, and a bare `except` is meant.
+A comparison that held is made once more with other operands: what a product gives back must not equal all of them.
 """
 
+import contextlib
+import operator
+import sys
+from types import FunctionType, ModuleType
 from typing import Any
 
-# planted from here
+reached: list[int] = []
+failed: list[int] = []
+odd: list[str] = []
+knows_any = False
+"""Whether the test file itself uses `unittest.mock.ANY`."""
 
-_flyball_reached: "list[int]" = []
-_flyball_failed: "list[int]" = []
-_flyball_odd: "list[str]" = []
+DEPTH = 3
+MOST = 50
+_PLAIN = (int, float, complex, str, bytes, bool, type(None), type, FunctionType, ModuleType)
+_HOLDERS = (list, tuple, set, frozenset, dict)
+_OTHERS: tuple[tuple[Any, Any], ...] = (
+    (591_377, -402_653),
+    (0.618_034, -27_182.8),
+    ("planted one", "planted two"),
+    (b"planted one", b"planted two"),
+    ([591_377], [-402_653]),
+    ({"planted": 1}, {"planted": 2}),
+    ((591_377,), (-402_653,)),
+    (object(), object()),
+)
+"""Two values of a type that nothing equals both of."""
+_CONTAINED: dict[Any, Any] = {str: "planted one", bytes: b"planted one", **dict.fromkeys(_HOLDERS, 591_377)}
 
 
-def _flyball_seen(value: "Any") -> "Any":
+def note_reached(value: Any) -> Any:
     """Stand around an assertion of the file: that it is come to is noted."""
-    _flyball_reached.append(1)
+    reached.append(1)
     return value
 
 
-def _flyball_last(value: "Any") -> "Any":
+def last(value: Any) -> Any:
     """Stand around the last assertion of a test: it fails, and that failure must come to the test's end."""
-    _flyball_reached.append(1)
-    _flyball_failed.append(1)
-    # By a statement, since the name of its error may be taken; what is false fails by itself.
-    assert not _flyball_failed or (value is not None and not value), "planted by flyball"
+    reached.append(1)
+    failed.append(1)
+    if value is None or value:
+        raise AssertionError("planted by flyball")
     return value
 
 
-def _flyball_last_call(value: "Any") -> "Any":
+def last_call(value: Any) -> Any:
     """The same around a check that is called, whatever it gives back."""
-    return _flyball_last(value or None)
+    return last(value or None)
 
 
-def _flyball_compared(value: "Any") -> "Any":
-    """Stand around what an assertion compares: what the product made, and equals everything, is noted."""
-    import sys  # noqa: PLC0415 - see below
-
-    try:
-        if (value == _flyball_reached) is True:
-            file = sys.modules[value.__class__.__module__].__file__
-            if file and "/lib/python" not in file and not _flyball_is_of_tests(file):
-                _flyball_odd.append(value.__class__.__name__)
-    except:  # noqa: E722, S110 - see above
-        pass
+def note_compared(value: Any) -> Any:
+    """Stand around what a test compares: what the product made and no comparison can tell from others is noted."""
+    # It is somebody's object, which may refuse anything.
+    with contextlib.suppress(Exception):
+        inspect(value, DEPTH)
     return value
 
 
-def _flyball_start(own: "bool") -> "tuple[bool, int, int, int]":
-    return own, _flyball_reached.__len__(), _flyball_failed.__len__(), _flyball_odd.__len__()
+def inspect(value: Any, depth: int) -> None:
+    kind = type(value)
+    if kind in _PLAIN or not depth:
+        return
+    if kind in _HOLDERS:
+        for each in list(value.values() if kind is dict else value)[:MOST]:
+            inspect(each, depth - 1)
+    elif is_of_product(kind):
+        told = indifferent(value, kind)
+        if told:
+            odd.append(f"a {kind.__name__} that it compares {told}")
+            return
+        for each in list(getattr(value, "__dict__", {}).values())[:MOST]:
+            inspect(each, depth - 1)
 
 
-def _flyball_ended(
-    mark: "str", since: "tuple[bool, int, int, int]", names: "dict[str, Any]", probes: "tuple[Any, ...]"
-) -> "tuple[str, str]":
+def is_of_product(kind: type) -> bool:
+    if (kind.__module__, kind.__name__) == ("unittest.mock", "_ANY"):
+        return not knows_any
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+    return file != "" and "/lib/python" not in file and not is_of_tests(file)
+
+
+def is_of_tests(file: str) -> bool:
+    """Whether something stands in a test file, which may replace what it likes while it runs, or in a package of others."""
+    return file.rpartition("/")[2].startswith(("test", "conftest")) or "/tests/" in file or "site-packages" in file
+
+
+def indifferent(value: Any, kind: Any) -> str:
+    """What a value answers that no value of its kind can, or an empty string."""
+    for first, second in _OTHERS:
+        if holds(operator.eq, value, first) and holds(operator.eq, value, second):
+            return f"equals every {type(first).__name__}"
+        if holds(operator.lt, value, first) and holds(operator.gt, value, first):
+            return f"is smaller and larger than any {type(first).__name__}"
+    for holder, other in _CONTAINED.items():
+        own = isinstance(value, holder) and kind.__contains__ is not holder.__contains__
+        if own and holds(operator.contains, value, other) and not holder.__contains__(value, other):
+            return "contains everything"
+    return ""
+
+
+def holds(comparison: Any, value: Any, other: Any) -> bool:
+    try:
+        return comparison(value, other) is True
+    except Exception:  # noqa: BLE001 - as above
+        return False
+
+
+def start(own: bool) -> tuple[bool, int, int, int]:
+    return own, len(reached), len(failed), len(odd)
+
+
+def describe_end(mark: str, since: tuple[bool, int, int, int], probes: tuple[Any, ...]) -> tuple[str, str]:
     """The mark that a planted failure carries, and what is wrong with the test's own assertions, if anything."""
-    import sys  # noqa: PLC0415 - at the end of somebody's file nothing can be at its top
-
-    own, reached, failed, odd = since
+    own, reached_before, failed_before, odd_before = since
     thrown = sys.exc_info()[1]
     # What a runner that explains assertions makes of the message begins with it.
-    if thrown is not None and not f"{thrown}".startswith("planted by flyball"):
+    if thrown is not None and not str(thrown).startswith("planted by flyball"):
         return "x" + mark, ""
     wrong, weak, failing = "", 0, 0
-    if own and _flyball_reached.__len__() == reached:
+    if own and len(reached) == reached_before:
         wrong = "none of its assertions is run"
-    elif thrown is None and _flyball_failed.__len__() != failed:
+    elif thrown is None and len(failed) != failed_before:
         wrong = "a failure of its assertion is swallowed"
-    elif _flyball_odd.__len__() != odd:
-        wrong = "a " + _flyball_odd[-1] + " that it compares equals everything"
-    for name in names:
-        if not wrong and not _flyball_is_builtin(name, names[name]):
-            wrong = name + " is not Python's own"
+    elif len(odd) != odd_before:
+        wrong = odd[-1]
     for kind, text, get, count, words in probes:
-        fails = _flyball_fails(kind, get, count, words)
+        fails = does_fail(kind, get, count, words)
         weak += kind == "weak"
         failing += kind == "weak" and fails
         if not wrong and not fails and kind != "weak":
@@ -83,56 +139,28 @@ def _flyball_ended(
     return ("h" if wrong else "x") + mark, wrong
 
 
-def _flyball_fails(kind: "str", get: "Any", count: "int", words: "tuple[str, ...]") -> "bool":
+def does_fail(kind: str, get: Any, count: int, words: tuple[str, ...]) -> bool:
     """Whether a check fails when it is asked for something false; one that cannot be asked is believed."""
     try:
         given = get()
         if kind == "equals":
-            return not given == _flyball_fails  # noqa: SIM201 - `==` is what tests ask
+            return not given == does_fail  # noqa: SIM201 - `==` is what tests ask
         if kind == "expects":
             with given:
                 pass
             return False
-        return _flyball_refuses(given, count, words)
-    except:  # noqa: E722 - see above
+        return refuses(given, count, words)
+    except BaseException:  # noqa: BLE001 - a failure of pytest is no Exception
         return True
 
 
-def _flyball_refuses(check: "Any", count: "int", words: "tuple[str, ...]") -> "bool":
+def refuses(check: Any, count: int, words: tuple[str, ...]) -> bool:
     if not count and not words:
         return True
     for first, second in (("x", None), (0, 0), (0, (0,)), ("a", "a"), (None, None)):
         values: list[Any] = [first, second, None, None, None, None]
-        named: dict[str, Any] = {}
-        for word in words:
-            named[word] = values[(count + named.__len__()) % 6]
-        if _flyball_is_later(check(*values[:count], **named)):
+        named = {word: values[(count + number) % 6] for number, word in enumerate(words)}
+        # A check that is waited for has not been made yet.
+        if hasattr(check(*values[:count], **named), "__await__"):
             return True
     return False
-
-
-def _flyball_is_later(told: "Any") -> "bool":
-    """Whether a check has not been made yet, but will be when somebody waits for it."""
-    try:
-        return told.__await__ is not None
-    except:  # noqa: E722 - see above
-        return False
-
-
-def _flyball_is_builtin(name: "str", value: "Any") -> "bool":
-    """Whether a value is what Python has by this name: no program can give a function of C or a type of it another name."""
-    of_c: Any = "".join
-    if value.__class__ is of_c.__class__:
-        # Of a function in C neither can be set.
-        return value.__name__ == name and value.__self__.__name__ in ("builtins", "io", "_io")
-    if value.__class__ is ().__class__.__class__:
-        return value.__module__ == "builtins" and not value.__flags__ & 512
-    try:
-        return value.__class__.__module__.startswith("unittest") or _flyball_is_of_tests(value.__code__.co_filename)
-    except:  # noqa: E722 - see above
-        return False
-
-
-def _flyball_is_of_tests(file: "str") -> "bool":
-    """Whether a function stands in a test file, which may replace what it likes while it runs."""
-    return file.rpartition("/")[2].startswith(("test", "conftest")) or "/tests/" in file or "site-packages" in file

@@ -4,9 +4,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from flyball.measures.planting.own_checks import SUPPORT, count_checks, ending
+from flyball.measures.planting.own_checks import count_checks, ending, support
 from flyball.measures.sources import Function, parse
-from flyball.measures.tampering.definitions import definitions
 
 Style = Literal["around", "start", "mute"]
 TELLING = "_flyball_says"
@@ -67,6 +66,7 @@ def plant(source: bytes, marks: Mapping[str, str], style: Style, telling: str = 
             node.body = [ast.Pass()]
     else:
         _around(module, every, marks, telling)
+        module.body += ast.parse(support(source) + telling).body
     try:
         return (ast.unparse(ast.fix_missing_locations(module)) + "\n").encode()
     except (RecursionError, ValueError):
@@ -74,8 +74,7 @@ def plant(source: bytes, marks: Mapping[str, str], style: Style, telling: str = 
 
 
 def _around(module: ast.Module, every: dict[str, list[Function]], marks: Mapping[str, str], telling: str) -> None:
-    defined = frozenset(definitions(module))
-    endings = {id(node): ending(node, mark, defined) for name, mark in marks.items() for node in every.get(name, ())}
+    endings = {id(node): ending(node, mark) for name, mark in marks.items() for node in every.get(name, ())}
     count_checks(module, [node for name in marks for node in every.get(name, ())])
     told = False
     for name, mark in marks.items():
@@ -84,7 +83,6 @@ def _around(module: ast.Module, every: dict[str, list[Function]], marks: Mapping
         told = told or name in every
         if name not in every:
             _add_example(module, name, mark)
-    module.body += ast.parse(SUPPORT + telling).body
 
 
 def _wrap(node: Function, name: str, told_by: tuple[str, str], *, told: bool) -> None:
