@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import stat
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -97,7 +100,10 @@ def test_words_as_json_or_text_which_other_sites_may_send_are_refused(site: Site
     assert site.journal.pending(task) == []
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "169.254.1.1"])
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "[::1].evil.example", "[::1", "", "169.254.1.1"],
+)
 def test_a_name_that_was_pointed_at_this_machine_reads_nothing(site: Site, serve: Serve, host: str) -> None:
     put(site, short_tdd_run())
     answer = serve().get("/", headers={"Host": host})
@@ -255,6 +261,33 @@ def test_read_only_refuses_every_word_and_shows_no_form(site: Site, serve: Serve
 def test_a_form_that_is_far_too_large_is_refused(site: Site, serve: Serve) -> None:
     task = put(site, asking())
     assert say(serve(), f"{place(site, task)}/say/modify", text="x" * 3_000_000).status_code == 403
+    many = {f"field{number}": "x" for number in range(3000)}
+    assert say(serve(), f"{place(site, task)}/say/modify", **many).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["//[", "http://[::1", "/repo/../.."])
+def test_the_stream_of_an_address_that_is_none_of_ours_is_not_found(site: Site, serve: Serve, path: str) -> None:
+    put(site, short_tdd_run())
+    assert serve().get("/live", params={"path": path}).status_code == 404
+
+
+@pytest.mark.slow
+def test_a_server_that_is_told_to_end_leaves_no_address_behind(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "flyball", "serve", "--port", "0"]
+    environment = {**os.environ, "FLYBALL_HOME": str(tmp_path)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert "Serving every task" in server.stdout.readline()
+        address = tmp_path / "serve" / "address"
+        for _ in range(200):
+            if address.exists():
+                break
+            time.sleep(0.05)
+        assert address.exists()
+        time.sleep(0.5)
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(20) == 143
+    assert not address.exists()
 
 
 def test_the_file_that_opens_the_browser_is_for_its_owner_alone(site: Site) -> None:

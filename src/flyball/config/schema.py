@@ -122,6 +122,7 @@ class GateOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     protected: Names = ()
     environment: Paths | None = None
     side_by_side: Flag = False
+    unnoticed: Literal["refuse", "allow"] = "refuse"
 
 
 class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

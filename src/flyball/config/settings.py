@@ -90,6 +90,7 @@ def build(file: FileConfig | None, flags: RunFlags, *, terminal: bool = False) -
         carry=options.carry,
         environment_folders=_first(options.environment, defaults.environment_folders),
         protected=options.protected,
+        unnoticed=options.unnoticed,
         roles=cast.roles,
         limits=with_limits(_change_limits(Limits(), given_values(said.limits)), flags),
         breaker=_breaker(said),

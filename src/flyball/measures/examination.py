@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from flyball.core.model.effects import Measure
-from flyball.core.model.measurement import GateResult, Trick
+from flyball.core.model.measurement import GateResult, Noticed, Remark, Trick
 from flyball.core.model.task import Commit, Gate, Settings
 from flyball.core.text.quantities import first_few, plural
 from flyball.measures.gates.commands import Commands
@@ -58,6 +58,7 @@ class Examination(msgspec.Struct, eq=False):
     expectations: Expectations
     nonce: Callable[[], str]
     proven: dict[str, tuple[str, ...]]
+    noticed: dict[tuple[str, str], tuple[Noticed, tuple[Remark, ...]]] = {}
     tree_in_use: str = ""
     index: TreeIndex = TreeIndex(())
     _written: list[Trick] = []
@@ -104,8 +105,8 @@ class Examination(msgspec.Struct, eq=False):
         if (self.tree_in_use, gate.name) not in self._alone:
             self.lay()
             muted = muted_files(failing, Sources(self.tree.directory, self.index.files))
-            ends = self._run_planted(gate, muted).result.exit_code == 0
-            ends = ends or self._run_planted(gate, muted, on_base=True).result.exit_code != 0
+            ends = self.run_planted(gate, muted).result.exit_code == 0
+            ends = ends or self.run_planted(gate, muted, on_base=True).result.exit_code != 0
             self._alone[self.tree_in_use, gate.name] = ends
         return self._alone[self.tree_in_use, gate.name]
 
@@ -196,7 +197,7 @@ class Examination(msgspec.Struct, eq=False):
             tree=self.tree.directory,
             files=self.index.files,
             changed=frozenset(changed),
-            run=self._run_planted,
+            run=self.run_planted,
             nonce=self.nonce,
             environments=self.settings.environment_folders,
             baseline=self.request.kind == "baseline",
@@ -207,7 +208,7 @@ class Examination(msgspec.Struct, eq=False):
             self.proven[self.tree_in_use] = notes
         return tricks, notes
 
-    def _run_planted(
+    def run_planted(
         self, gate: Gate, files: Mapping[str, bytes], *, options: str = "", on_base: bool = False
     ) -> GateRun:
         """A gate once with some files as given; what they are on the base only where the base has them."""

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from flyball.core.model.measurement import Check, Files, GateResult, NewTest, Quality, Trick
+from flyball.core.model.measurement import Check, Files, GateResult, NewTest, Noticed, Quality, Remark, Trick
 from flyball.core.model.task import Commit
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.gates.junit import Outcome
@@ -31,6 +31,9 @@ class Found(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     unseen: str = ""
     aiding: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    unparsed: tuple[str, ...] = ()
+    noticed: Noticed | None = None
 
 
 def changed_tests(examination: Examination, old: Commit, new: Commit) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from flyball.core.failures.signature import signature
 from flyball.core.model.effects import Measure
-from flyball.core.model.measurement import GateResult, Measurement, Trick
+from flyball.core.model.measurement import GateResult, Measurement, Noticed, Remark, Trick
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, Settings
 from flyball.core.text.scrubbing import decode, escape_surrogates
@@ -25,6 +25,8 @@ from flyball.measures.gates.gate_tree import Fingerprint, GateTree
 from flyball.measures.gates.junit import Outcome
 from flyball.measures.gates.running import count
 from flyball.measures.kinds import KINDS, measure_unaided
+from flyball.measures.noticing.probe import measure_noticed
+from flyball.measures.remarks.change import RemarksMade, changed_tree, make_remarks
 from flyball.measures.tampering.conflict_markers import conflict_markers
 from flyball.measures.tampering.gate_scripts import makings
 from flyball.measures.tampering.installed_modules import installed_modules
@@ -36,6 +38,10 @@ from flyball.ports import Blobs, Confine, Notify, Stop, Workspace
 SHOWN = 200
 """Ids in a measurement; the whole sets are kept as blobs."""
 FILES_NAMED = 16
+REMARKS_SHOWN = 10
+"""Remarks of one measurement: whoever gets more reads none."""
+TREES_REMARKED = 32
+"""Changes whose remarks are remembered."""
 
 
 class TreeMeasurer:
@@ -66,6 +72,8 @@ class TreeMeasurer:
         self._outside = outside
         self._left: dict[Path, Fingerprint] = {}
         self._proven: dict[str, tuple[str, ...]] = {}
+        self._remarked: dict[tuple[Commit, str], RemarksMade] = {}
+        self._noticed: dict[tuple[str, str], tuple[Noticed, tuple[Remark, ...]]] = {}
 
     def measure(
         self, request: Measure, *, settings: Settings, workspace: Workspace, folder: Path, stop: Stop, notify: Notify
@@ -106,11 +114,13 @@ class TreeMeasurer:
             _expectations(request, protection, baseline, accepted),
             self._nonce,
             self._proven,
+            self._noticed,
         )
         sha = workspace.overlay(request.candidate, protection.overlay, protection.rewritten)
         examination.use(sha)
         found = KINDS[request.kind](examination, protection)
         found = measure_unaided(examination, protection, found)
+        found = measure_noticed(examination, protection, found, sha)
         self._left[directory] = tree.fingerprint()
         measured = self._assemble(examination, protection, sha, found)
         return storable(replace(measured, notes=(*notes, *measured.notes)))
@@ -122,6 +132,17 @@ class TreeMeasurer:
             place / name for place in (self._directory, self._repository) for name in environment_folders(place, names)
         ]
         return installed_modules(folders, commands, self._environment.get("PATH", os.defpath))
+
+    def _remarks(self, workspace: Trees, base: Commit, tree: Commit) -> RemarksMade:
+        """What a reviewer should look at in a tree, made once for each."""
+        if (base, tree) not in self._remarked:
+            self._remarked = dict(list(self._remarked.items())[1 - TREES_REMARKED :])
+            try:
+                self._remarked[base, tree] = make_remarks(changed_tree(workspace, base, tree))
+            except Exception as error:  # noqa: BLE001 - a remark never stops work, whatever the source makes a reader raise
+                note = f"no remarks could be made on this change: {type(error).__name__}"
+                self._remarked[base, tree] = RemarksMade(notes=(note,))
+        return self._remarked[base, tree]
 
     def _assemble(self, examination: Examination, protection: Protection, sha: str, found: Found) -> Measurement:
         trial, request, workspace = found.trial, examination.request, examination.workspace
@@ -136,6 +157,10 @@ class TreeMeasurer:
         is_mended = put_back or protection.rewritten
         mended = workspace.overlay(request.candidate, put_back, protection.rewritten) if is_mended else ""
         changed = _changes(examination, protection)
+        made = RemarksMade() if is_baseline else self._remarks(workspace, request.base, Commit(sha))
+        remarks = dict.fromkeys((*protection.remarks, *found.remarks, *made.remarks)) if not is_baseline else {}
+        # What was accepted before, a reviewer has seen.
+        remarks_in_order = sorted(remarks, key=lambda remark: remark.file not in changed)
         covered = merge_coverage(run.covered for run in trial.round.runs)
         return Measurement(
             candidate=request.candidate,
@@ -158,7 +183,7 @@ class TreeMeasurer:
             checks=found.checks,
             tools=found.tools,
             signature=signature(trial.round.text, failing) if failed else None,
-            notes=tuple(dict.fromkeys((*protection.notes, *trial.notes, *found.notes))),
+            notes=tuple(dict.fromkeys((*protection.notes, *trial.notes, *found.notes, *made.notes))),
             commands_s=round(examination.commands.seconds, 3),
             unseen=found.unseen,
             unchanged=not is_baseline and not changed,
@@ -166,6 +191,10 @@ class TreeMeasurer:
             coverage=measure_coverage(covered, workspace, request.base, Commit(sha)),
             put_back=(*put_back, *protection.rewritten),
             mended=mended,
+            remarks=tuple(remarks_in_order[:REMARKS_SHOWN]),
+            remarks_left=max(len(remarks) - REMARKS_SHOWN, 0),
+            unparsed=found.unparsed[:SHOWN],
+            noticed=found.noticed,
         )
 
 

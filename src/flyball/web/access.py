@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from flyball.clock import system_clock
 
 COOKIE = "flyball"
 FOLDER = "serve"
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:]+))(?::[0-9]*)?")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -86,11 +88,9 @@ def hosts_of(host: str, names: Iterable[str]) -> frozenset[str]:
 
 
 def _name(host: str) -> str:
-    """A Host header without its port."""
-    host = host.strip().lower()
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0]
+    """A Host header without its port; empty where it is not of that form."""
+    found = _HOST.fullmatch(host.strip().lower())
+    return (found[1] or found[2]) if found else ""
 
 
 def opening_file(home: Path, link: str) -> Path:

@@ -193,7 +193,10 @@ async def _missing(request: Request, _error: Exception) -> Response:
 
 async def _live(request: Request) -> Response:
     """The stream of one page: its path is looked up among our own addresses and made as its page is."""
-    split = urlsplit(request.query_params.get("path", "/"))
+    try:
+        split = urlsplit(request.query_params.get("path", "/"))
+    except ValueError:
+        return PlainTextResponse("Nothing here.", 404)
     scope = {
         **request.scope,
         "path": split.path,

@@ -31,8 +31,8 @@ LARGEST_PATCH = 8 * 1024 * 1024
 PARTS = ("since", "turn", "iteration", "item", "view")
 
 
-class Remark(msgspec.Struct, frozen=True):
-    """What somebody said of a line: a reviewer's finding, or a person's comment."""
+class DiffNote(msgspec.Struct, frozen=True):
+    """What somebody said of a line: a reviewer's finding, a remark of a measurement, or a person's comment."""
 
     by: str
     note: str
@@ -48,7 +48,7 @@ class DiffShown(msgspec.Struct, frozen=True):
     change: Change
     files: list[FileDiff]
     choices: tuple[CheckpointRecord, ...]
-    remarks: dict[tuple[str, int], list[Remark]]
+    remarks: dict[tuple[str, int], list[DiffNote]]
     commenting: tuple[str, int] | None
     here: str
     unified: str
@@ -142,16 +142,19 @@ def _verdict(found: Known, summary: Summary, turns: frozenset[int]) -> str:
     return f"{judged.health}: {judged.evidence}"
 
 
-def _remarks(found: Known) -> dict[tuple[str, int], list[Remark]]:
-    told: dict[tuple[str, int], list[Remark]] = {}
+def _remarks(found: Known) -> dict[tuple[str, int], list[DiffNote]]:
+    told: dict[tuple[str, int], list[DiffNote]] = {}
     for lane in found.state.lanes.values():
         for finding in lane.loop.findings:
             if finding.file and finding.line:
-                remark = Remark("a review", finding.severity, plain(finding.message, 1000), mine=False)
+                remark = DiffNote("a review", finding.severity, plain(finding.message, 1000), mine=False)
                 told.setdefault((finding.file, finding.line), []).append(remark)
+    for place in found.history.remarks.shown:
+        remark = DiffNote("flyball", "remark", place.text, mine=False)
+        told.setdefault((place.file, place.line), []).append(remark)
     for each in sent_comments(found.history.words, found.history.turns):
         note = f"delivered with turn {each.turn}" if each.turn else f"sent {each.at:%H:%M} UTC, not delivered yet"
-        remark = Remark("you", note, each.comment.text, mine=True)
+        remark = DiffNote("you", note, each.comment.text, mine=True)
         told.setdefault((each.comment.path, each.comment.line), []).append(remark)
     return told
 

@@ -22,6 +22,7 @@ from flyball.web.access import LOOPBACK, AccessRules
 from flyball.web.sites import Sites
 from flyball.wiring.site import Site
 
+MOST_FIELDS = 2000
 LARGEST_FORM = 1024 * 1024
 
 
@@ -132,7 +133,7 @@ def redirect(path: str) -> RedirectResponse:
 
 
 async def form_of(request: Request) -> list[tuple[str, str]]:
-    """The fields of a form as browsers send them without files; a larger one is cut off, and so refused."""
+    """The fields of a form as browsers send them without files; none of a form that is too large, which is refused so."""
     body = b""
     async for chunk in request.stream():
         body += chunk
@@ -141,7 +142,10 @@ async def form_of(request: Request) -> list[tuple[str, str]]:
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
     if kind != "application/x-www-form-urlencoded":
         return []
-    fields = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=2000)
+    try:
+        fields = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        return []
     return [(name, _with_own_line_ends(value)) for name, value in fields]
 
 

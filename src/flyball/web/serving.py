@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -50,7 +52,7 @@ def serve(home: Path, options: ServeOptions, begun: Callable[[Listening], None])
     server = uvicorn.Server(config)
     app.state.hub.ending = lambda: server.should_exit
     begun(listening(token, options.host, port))
-    with _announce(home, options.host, port):
+    with _announce(home, options.host, port), _exit_on_termination():
         server.run(sockets=[taken])
 
 
@@ -72,6 +74,19 @@ def _announce(home: Path, host: str, port: int) -> Iterator[None]:
     finally:
         with suppress(OSError):
             path.unlink()
+
+
+@contextmanager
+def _exit_on_termination() -> Iterator[None]:
+    """Let SIGTERM end the process by an exception: uvicorn raises the signal again when it has shut down, and files are removed then."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def serve_beside(home: Path, begun: Callable[[Listening], None]) -> None:

@@ -4,13 +4,15 @@ import pytest
 from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
-from flyball.core.health.breaker import CLOSED, Breaker
+from flyball.core.health.breaker import CLOSED, Breaker, Strikes
 from flyball.core.health.history import Ending, History, Result
+from flyball.core.health.monitor import follow
 from flyball.core.health.observation import Observation
+from flyball.core.health.table import Own
 from flyball.core.health.verdict import Confidence, Health, Remedy, Trend, Verdict
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.judge import judge
-from flyball.core.loop.ladder import Recovery, recover
+from flyball.core.loop.ladder import Recovery, are_rungs_used, recover
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.measurement import GateVerdict, Measurement
 from flyball.core.model.outcomes import TurnEnded
@@ -43,9 +45,9 @@ def state(*rungs: str, fallback: tuple[str, ...] = ()) -> State:
     return a_state(a_task(settings=chosen), START, "GREEN", rungs=rungs, checkpoints=kept, best=kept[1])
 
 
-def next_rung(known: State, health: Health, remedy: Remedy | None = None, breaker: Breaker = CLOSED) -> Recovery:
+def next_rung(known: State, health: Health, remedy: Remedy | None = None, *, repeats: bool = True) -> Recovery:
     verdict = Verdict(health, "", remedy or REMEDIES[health], Confidence.HIGH, Trend.STABLE, "evidence")
-    return recover(known, known.main, "tester", SEEN, verdict, breaker, NOW)
+    return recover(known, known.main, "tester", verdict, NOW, repeats=repeats)
 
 
 @pytest.mark.req("O50")
@@ -74,11 +76,11 @@ def test_a_stall_climbs_every_rung_once_from_the_best_tree(
         (Health.REGRESSING, (), "rollback", "turn-1"),
         (Health.REGRESSING, ("rollback",), "rollback", "turn-1"),
         (Health.REGRESSING, ("rollback", "rollback"), "", ""),
-        (Health.REGRESSING, ("rollback", "rollback-two"), "", ""),
+        (Health.REGRESSING, ("rollback", "rollback-two"), "rollback", "turn-1"),
         (Health.REGRESSING, ("fresh-context", "smaller-scope"), "rollback", "turn-1"),
         (Health.FLIP_FLOPPING, (), "rollback-two", "turn-2"),
         (Health.FLIP_FLOPPING, ("rollback-two",), "", ""),
-        (Health.FLIP_FLOPPING, ("rollback", "rollback"), "", ""),
+        (Health.FLIP_FLOPPING, ("rollback", "rollback"), "rollback-two", "turn-2"),
         (Health.BLOCKED, (), "", ""),
     ],
 )
@@ -90,9 +92,12 @@ def test_other_healths_roll_back_at_most_twice_and_then_escalate(
 
 
 @pytest.mark.req("O50", "C22")
-def test_a_breaker_that_opens_takes_the_next_rung_and_leaves_the_tree_alone() -> None:
-    found = next_rung(state(), Health.PROGRESSING, breaker=Breaker("OPEN"))
-    assert found == Recovery("fresh-context")
+def test_a_breaker_at_its_threshold_makes_a_new_failure_stalled_whose_rung_leaves_the_tree_alone() -> None:
+    seen = replace(SEEN, iteration=1)
+    assert follow(History(), seen)[1].health is Health.PROGRESSING
+    _, verdict = follow(History(), seen, own=Own(Breaker(no_progress=2), Strikes(2, 3)))
+    assert (verdict.health, verdict.evidence) == (Health.STALLED, "no progress in 2 iterations")
+    assert next_rung(state(), Health.STALLED, repeats=False) == Recovery("fresh-context")
     assert next_rung(state(), Health.PROGRESSING) == Recovery()
 
 
@@ -128,13 +133,21 @@ def test_a_flip_flop_that_was_not_remedied_asks_with_both_changes_shown() -> Non
 def test_a_failure_that_every_remedy_left_behind_and_a_new_context_meets_first_is_not_tried_again() -> None:
     ended = tuple(Ending(n, ("the failure",)) for n in (1, 2))
     last = (Result(3, 3, failure="another"),)
-    known = with_changes(state("fresh-context", "smaller-scope"), history=History(3, 3, last, endings=ended))
-    found = next_rung(known, Health.PROGRESSING)
-    assert found.spent
-    assert "a test fails" in found.reason
-    assert not next_rung(with_changes(known, rungs=("fresh-context",)), Health.PROGRESSING).spent
-    once = with_changes(known, history=History(3, 3, last, endings=ended[:1]))
-    assert not next_rung(once, Health.PROGRESSING).spent
+    used = are_rungs_used(
+        state("fresh-context", "smaller-scope"), state("fresh-context", "smaller-scope").main, "tester"
+    )
+    assert used
+    assert not are_rungs_used(state("fresh-context"), state("fresh-context").main, "tester")
+
+    def verdict(endings: tuple[Ending, ...], *, rungs_used: bool) -> Verdict:
+        history = History(3, 3, last, endings=endings)
+        return follow(history, replace(SEEN, context=3), own=Own(CLOSED, Strikes(), rungs_used))[1]
+
+    found = verdict(ended, rungs_used=True)
+    assert found.health is Health.STALLED
+    assert "a test fails" in found.evidence
+    assert verdict(ended, rungs_used=False).health is Health.PROGRESSING
+    assert verdict(ended[:1], rungs_used=True).health is Health.PROGRESSING
 
 
 @pytest.mark.req("O50")

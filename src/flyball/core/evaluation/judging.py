@@ -76,7 +76,7 @@ class JudgeSeat(msgspec.Struct, frozen=True):
 
 
 class TrackMatter(msgspec.Struct, frozen=True):
-    """What the judges are told of a track. `measured` are the results they cannot overrule."""
+    """What the judges are told of a track. `measured` are the results they cannot overrule, `remarks` a section of the prompt."""
 
     track: str
     base: str
@@ -85,6 +85,7 @@ class TrackMatter(msgspec.Struct, frozen=True):
     product: str = ""
     changed: tuple[str, ...] = ()
     measured: Mapping[str, Sequence[PassResult]] = {}
+    remarks: str = ""
     diff: str = ""
 
 
@@ -194,6 +195,7 @@ def _parts(card: EvaluatorCard, matter: TrackMatter) -> Iterator[str]:
     if matter.diff:
         yield "# Lines that came and went\n\n" + matter.diff
     yield _measured_results(card, matter)
+    yield matter.remarks
     yield "# What to judge\n\n" + "\n".join(
         f"- **{each.name}**: {each.judged} Evidence: {each.evidence}." for each in card.passes if each.judged
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from flyball.core.health.monitor import Health, Remedy
+from flyball.core.health.monitor import Remedy
 from flyball.core.health.observation import begin_loop, observe
 from flyball.core.model import batch_events as be
 from flyball.core.model.batches import AcceptedBatch, Batch, Returning, Rework
@@ -71,12 +71,12 @@ def _on_reviewed(state: State, fact: be.BatchReviewed) -> None:
         returning={**batch.returning, **{id_: Returning("review", (why,)) for id_, why in turned_down.items()}},
         round=2 if any(item not in standing for item in approved) else batch.round,
     )
-    _keep(state, current=batch, unread=0)
+    _keep(state, current=batch, unread=0, unclear="")
 
 
-def _on_unread(state: State, _fact: be.ReviewUnread) -> None:
-    """The seat is free again; nothing of the answer is kept."""
-    _keep(state, unread=state.batches.unread + 1)
+def _on_unread(state: State, fact: be.ReviewUnread) -> None:
+    """The seat is free again; of the answer only what was unclear is kept."""
+    _keep(state, unread=state.batches.unread + 1, unclear=fact.unclear)
     state.main.panel = None
 
 
@@ -114,7 +114,7 @@ def _on_settled(state: State, fact: be.BatchSettled) -> None:
     _keep(state, current=None, failures={}, rework=rework, left_out=left_out, parked=parked)
     if fact.accepted:
         # An accepted batch shows that a regression is over. Work that flip-flops is accepted each time, so that shows nothing.
-        left = {health: times for health, times in known.recoveries.items() if health == Health.FLIP_FLOPPING}
+        left = tuple(rung for rung in known.recoveries if rung == "rollback-two")
         _keep(state, accepted=(*known.accepted, new), recoveries=left)
 
 
@@ -131,9 +131,7 @@ def on_judged(state: State, fact: Judged) -> None:
     known = state.batches
     if known.current is None or not fact.batch:
         return
-    recoveries = known.recoveries
-    if fact.rung.startswith("rollback"):
-        recoveries = {**recoveries, fact.verdict.health: recoveries.get(fact.verdict.health, 0) + 1}
+    recoveries = (*known.recoveries, fact.rung) if fact.rung.startswith("rollback") else known.recoveries
     _keep(
         state,
         history=observe(known.history, fact.observation),
@@ -166,7 +164,7 @@ def on_skipped(state: State, fact: Moved) -> None:
 
 def begin_anew(state: State) -> None:
     """A person's word to the task clears what was counted against the batches."""
-    _keep(state, unread=0, recoveries={}, history=begin_loop(state.batches.history), spent=False, parked=())
+    _keep(state, unread=0, unclear="", recoveries=(), history=begin_loop(state.batches.history), spent=False, parked=())
 
 
 TABLE: dict[type, Callable[[State, Any], None]] = {

@@ -111,6 +111,8 @@ def _on_judged(state: State, fact: ev.Judged) -> None:
     loop = lane.loop
     loop.last = batches.proven(state, fact) or _last_measured(lane)
     _weigh_tricks(state, lane, fact)
+    if fact.gate_1.held and loop.last is not None and loop.last.noticed is not None:
+        state.noticed = {**state.noticed, lane.item or lane.name: loop.last.noticed}
     loop.judged = fact
     loop.judged_at = state.now
     if fact.best:

@@ -1,7 +1,7 @@
 """The circuit breaker: it counts what remedies did not heal.
 
     CLOSED    --early warning: min(2, threshold - 1) iterations without progress--> HALF_OPEN
-    HALF_OPEN --threshold reached, or the same error too often--> OPEN
+    HALF_OPEN --a threshold of `table` reached, and no remedy left--> OPEN
     any       --progress, a remedy, a person's reset, a new stage--> CLOSED
     OPEN      --cool-down, where one is set--> HALF_OPEN with its counters kept
 
@@ -38,21 +38,16 @@ CLOSED = Breaker()
 
 
 def after(breaker: Breaker, strikes: Strikes, *, progress: bool, gate_held: bool, error: str) -> Breaker:
-    """The breaker after one more iteration; `error` is the failure's fine signature or empty."""
+    """The breaker's counts after one more iteration, and its warning; `error` is the failure's fine signature or empty."""
     same_error = 0 if not error else breaker.same_error + 1 if error == breaker.error else 1
     if progress:
         return Breaker(error=error)
     if gate_held:
         return msgspec.structs.replace(breaker, same_error=same_error, error=error)
     no_progress = breaker.no_progress + 1
-    stuck = f"no progress in {plural(no_progress, 'iteration')}"
-    if no_progress >= strikes.no_progress:
-        return Breaker("OPEN", no_progress, same_error, error, stuck)
-    if same_error >= strikes.same_error:
-        return Breaker("OPEN", no_progress, same_error, error, f"the same error {plural(same_error, 'time')}")
-    warned = no_progress >= min(2, strikes.no_progress - 1)
-    state: Literal["CLOSED", "HALF_OPEN"] = "HALF_OPEN" if warned else "CLOSED"
-    return Breaker(state, no_progress, same_error, error, stuck if warned else "")
+    if no_progress < min(2, strikes.no_progress - 1):
+        return Breaker("CLOSED", no_progress, same_error, error)
+    return Breaker("HALF_OPEN", no_progress, same_error, error, f"no progress in {plural(no_progress, 'iteration')}")
 
 
 def cool_down(breaker: Breaker) -> Breaker:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core.health.history import History, Result
+from flyball.core.health.history import History
 from flyball.core.health.observation import REMEMBERED_FAILURES, Observation, observe
-from flyball.core.health.signals import Signal, dry_spell, flip_flops, gains, regressions, stalls
+from flyball.core.health.table import HealthCase, Own, Signal, count_outlived, find_health, gains
 from flyball.core.health.verdict import REMEDIES, Blocker, Confidence, Health, Remedy, Thresholds, Trend, Verdict
 from flyball.core.text.quantities import plural
 
@@ -42,18 +42,21 @@ _AGREEING_SIGNALS = 2
 _LONGEST_EVIDENCE = 1000
 
 
-def follow(history: History, seen: Observation, thresholds: Thresholds = _DEFAULTS) -> tuple[History, Verdict]:
-    """The history with one more iteration, and the verdict on it."""
+def follow(
+    history: History, seen: Observation, thresholds: Thresholds = _DEFAULTS, own: Own | None = None
+) -> tuple[History, Verdict]:
+    """The history with one more iteration, and the verdict on it; `own` is what only a loop of flyball's own has."""
     history = observe(history, seen)
-    return history, assess(history, seen, thresholds)
+    return history, assess(history, seen, thresholds, own)
 
 
-def assess(history: History, seen: Observation, thresholds: Thresholds = _DEFAULTS) -> Verdict:
+def assess(history: History, seen: Observation, thresholds: Thresholds = _DEFAULTS, own: Own | None = None) -> Verdict:
     """The verdict on `seen`, which `observe` has already put into the history.
 
     Health, remedy and evidence come from the same signals, so that none can contradict another (M22).
     """
-    health, signals = _health(history, seen, thresholds)
+    case = HealthCase(history, seen, thresholds, own)
+    health, signals = _health(case)
     verdict = Verdict(
         health=health,
         recommendation=_recommendation(health, REMEDIES[health][0], blockers := _blockers(seen)),
@@ -63,11 +66,13 @@ def assess(history: History, seen: Observation, thresholds: Thresholds = _DEFAUL
         evidence=_one_line(signals[0].text if signals else _course(history)),
         blockers=blockers,
     )
-    if verdict.remedy is Remedy.ROLLBACK and is_rollback_spent(history, seen):
+    if verdict.remedy is Remedy.ROLLBACK and any(result.restored for result in case.in_context[1:]):
         verdict = change_remedy(verdict, Remedy.FRESH_CONTEXT, "a rollback in this context did not help")
     if seen.gate_held and not seen.budget_gone and seen.kind != "optimise":
         return verdict
-    reason = end_of_remedies(history, seen, verdict.remedy, thresholds) if history.results else ""
+    # What only the breaker counted does not repeat itself: there the ladder alone says when nothing is left.
+    struck = any(signal.struck for signal in signals)
+    reason = _end_of_remedies(case, Remedy.CONTINUE if struck else verdict.remedy) if history.results else ""
     if not reason or (health is Health.BLOCKED and not seen.budget_gone):
         return verdict
     return change_remedy(verdict, Remedy.STOP, reason)
@@ -88,25 +93,12 @@ def change_remedy(verdict: Verdict, remedy: Remedy, reason: str) -> Verdict:
     )
 
 
-def _health(history: History, seen: Observation, limits: Thresholds) -> tuple[Health, list[Signal]]:
+def _health(case: HealthCase) -> tuple[Health, list[Signal]]:
+    seen, history = case.seen, case.history
     if blockers := _blockers(seen):
         return Health.BLOCKED, [Signal(f"{one.id}: {one.type}: {one.description}".rstrip(": ")) for one in blockers]
-    if history.iterations <= 1:
-        return Health.PROGRESSING, []
-    optimises = seen.kind == "optimise"
-    if seen.gate_held and not optimises:
-        return Health.PROGRESSING, gains(history)
-    rules = (
-        (Health.FLIP_FLOPPING, flip_flops),
-        (Health.REGRESSING, regressions),
-        (Health.STALLED, dry_spell if optimises else stalls),
-    )
-    for health, rule in rules:
-        if signals := rule(history, limits):
-            return health, signals
-    if signals := repetitions(history, seen, limits):
-        return Health.STALLED, signals
-    return Health.PROGRESSING, gains(history)
+    held = seen.gate_held and seen.kind != "optimise"
+    return (None if held else find_health(case)) or (Health.PROGRESSING, gains(history))
 
 
 def _recommendation(health: Health, remedy: Remedy, blockers: tuple[Blocker, ...]) -> str:
@@ -171,54 +163,18 @@ def _last_rates(history: History) -> list[float]:
     return [result.rate for result in history.results if result.rate is not None][-2:]
 
 
-def repetitions(history: History, seen: Observation, limits: Thresholds) -> list[Signal]:
-    """The signals inside this context that the failure will not heal in it; a loop that tells of no context has none."""
-    if seen.context is None or seen.kind == "optimise":
-        return []
-    context = _results_in_context(history, seen)
-    now = context[-1]
-    failures = [one.iteration for one in context if now.failure is not None and one.failure == now.failure]
-    sets = [one.iteration for one in context if now.failing_set is not None and one.failing_set == now.failing_set]
-    edits = [one.iteration for one in context if now.edit is not None and one.edit == now.edit]
-    idle = [one.iteration for one in context[-limits.unchanged_in_context :] if one.idle]
-    rules = (
-        ("same failure", failures, limits.same_failure_in_context, f": {now.summary or now.failure}"),
-        ("same failing set", sets, limits.same_failing_set_in_context, ""),
-        ("same edit", edits, limits.same_edit_in_context, ""),
-        ("tree unchanged", idle, limits.unchanged_in_context, ""),
-    )
-    return [
-        Signal(
-            f"{what} {len(found)}x in one context{named}, iterations {', '.join(map(str, found[-4:]))}",
-            len(found) > threshold,
-        )
-        for what, found, threshold, named in rules
-        if len(found) >= threshold
-    ]
-
-
-def is_rollback_spent(history: History, seen: Observation) -> bool:
-    """Whether a tree was put back in this context already."""
-    return any(result.restored for result in _results_in_context(history, seen)[1:])
-
-
-def end_of_remedies(history: History, seen: Observation, remedy: Remedy, limits: Thresholds) -> str:
+def _end_of_remedies(case: HealthCase, remedy: Remedy) -> str:
     """Why no further remedy is worth trying, or nothing."""
-    if seen.budget_gone:
+    history, limits = case.history, case.limits
+    if case.seen.budget_gone:
         return "the budget is gone"
     if len(history.broken_on) >= limits.broken_trees:
-        return f"gate broken on {plural(len(history.broken_on), 'different tree')}: {seen.gate_broken}"
+        return f"gate broken on {plural(len(history.broken_on), 'different tree')}: {case.seen.gate_broken}"
     if remedy is Remedy.CONTINUE:
         return ""
-    failure, summary = history.results[-1].failure, history.results[-1].summary
-    named = f": {summary}" if summary else ""
-    outlived = sum(failure in ending.failures for ending in history.endings) if failure else 0
-    if outlived >= limits.endings_before_stop:
-        return f"the same failure ended {plural(outlived, 'earlier context')}{named}"
+    named = f": {case.last.summary}" if case.last.summary else ""
+    if (contexts := count_outlived(case)) >= limits.endings_before_stop:
+        return f"the same failure ended {plural(contexts, 'earlier context')}{named}"
     if remedy is Remedy.FRESH_CONTEXT and history.contexts >= limits.contexts:
         return f"{plural(history.contexts, 'context is', 'contexts are')} spent{named}"
     return ""
-
-
-def _results_in_context(history: History, seen: Observation) -> list[Result]:
-    return [result for result in history.results if result.context == seen.context]

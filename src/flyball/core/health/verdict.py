@@ -1,9 +1,12 @@
-"""The monitor's words: health, remedy, confidence, trend, and the thresholds behind them.
+"""The monitor's words: health, remedy, confidence, trend, the thresholds behind them, and the ladder of remedies.
 
-`REMEDIES` says which remedies each health may carry. A verdict whose health and remedy contradict each other cannot be made (M22).
+`LADDER` says what is tried about each health, in which order and how often, in a lane, in a batch and in a loop that is not
+flyball's. A verdict whose health and remedy contradict each other cannot be made (M22).
 """
 
+from collections.abc import Container, Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
@@ -36,14 +39,46 @@ class Remedy(StrEnum):
     STOP = "stop"
 
 
-REMEDIES: dict[Health, tuple[Remedy, ...]] = {
-    Health.PROGRESSING: (Remedy.CONTINUE,),
-    Health.STALLED: (Remedy.FRESH_CONTEXT, Remedy.STOP),
-    Health.REGRESSING: (Remedy.ROLLBACK, Remedy.FRESH_CONTEXT, Remedy.STOP),
-    Health.FLIP_FLOPPING: (Remedy.ROLLBACK, Remedy.FRESH_CONTEXT, Remedy.STOP),
-    Health.BLOCKED: (Remedy.ASK, Remedy.STOP),
+class Rung(NamedTuple):
+    """One step of the ladder: its name in journals, its remedy, and how often it may be taken until work is accepted.
+
+    One without a name is only for loops that flyball does not drive: its own rungs always begin a fresh context.
+    """
+
+    name: str
+    remedy: Remedy
+    times: int = 1
+
+
+LADDER: dict[Health, tuple[Rung, ...]] = {
+    Health.PROGRESSING: (Rung("", Remedy.CONTINUE),),
+    Health.STALLED: (
+        Rung("fresh-context", Remedy.FRESH_CONTEXT),
+        Rung("other-agent", Remedy.FRESH_CONTEXT),
+        Rung("smaller-scope", Remedy.FRESH_CONTEXT),
+        Rung("re-plan", Remedy.FRESH_CONTEXT),
+        Rung("", Remedy.STOP),
+    ),
+    Health.REGRESSING: (
+        Rung("rollback", Remedy.ROLLBACK, 2),
+        Rung("", Remedy.FRESH_CONTEXT),
+        Rung("", Remedy.STOP),
+    ),
+    Health.FLIP_FLOPPING: (
+        Rung("rollback-two", Remedy.ROLLBACK),
+        Rung("", Remedy.FRESH_CONTEXT),
+        Rung("", Remedy.STOP),
+    ),
+    Health.BLOCKED: (Rung("", Remedy.ASK), Rung("", Remedy.STOP)),
 }
+REMEDIES = {health: tuple(dict.fromkeys(rung.remedy for rung in rungs)) for health, rungs in LADDER.items()}
 """The remedies a health may carry; the first is its own."""
+
+
+def next_rung(health: Health, used: Sequence[str], possible: Container[str]) -> Rung | None:
+    """The first rung that is possible here and was not used up; None where none is left."""
+    named = (rung for rung in LADDER[health] if rung.name and rung.name in possible)
+    return next((rung for rung in named if used.count(rung.name) < rung.times), None)
 
 
 class Confidence(StrEnum):

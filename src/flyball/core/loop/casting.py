@@ -109,6 +109,14 @@ def authors(state: State, lane: Lane) -> tuple[Author, ...]:
     return (Author("", choice.agent, choice.model, choice.model),)
 
 
+def is_author_alone(state: State, lane: Lane) -> bool:
+    """Whether nobody but the model that wrote the work is there to review it."""
+    specs, written = state.task.agents, authors(state, lane)
+    everyone = reviewers(state.task.settings.choice("default"), specs)
+    there = [p for p in everyone if p.agent not in state.absent and p not in state.unusable]
+    return all(independence(player, written, specs) == "same" for player in there)
+
+
 def independence(player: Player, written: Iterable[Author], specs: Iterable[AgentSpec]) -> Independence:
     """Whether a player is another model than all who wrote; the worst word counts."""
     known = {spec.name: spec for spec in specs}

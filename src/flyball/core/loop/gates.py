@@ -9,9 +9,12 @@ from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import BLOCKING, Finding
+from flyball.core.loop import casting
 from flyball.core.model.measurement import GateVerdict, Measurement, Scalar
 from flyball.core.model.state import Lane, State
-from flyball.core.text.quantities import plural
+from flyball.core.model.task import Player
+from flyball.core.text.quantities import first_few, plural
+from flyball.core.text.requests import keeps_behaviour
 
 GREEN_RUNS_NEEDED = 2
 COVERAGE = "criteria_covered"
@@ -30,18 +33,25 @@ class Weighed(msgspec.Struct, frozen=True):
     failing: tuple[str, ...] | None = None
     findings: tuple[Finding, ...] = ()
     rejected: bool = False
+    unverified: bool = False
+    """Whether nothing is against the work but that no measurement shows it."""
 
 
 Weigh = Callable[[State, Lane, Measurement, Claim], Weighed]
 
 
-def green(_state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weighed:
-    """None fails, all pass, in two full runs of one iteration."""
+UNNOTICED = "no test notices this change: add one that fails without it"
+
+
+def green(state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weighed:
+    """None fails, all pass, in two full runs of one iteration, and a test notices the change."""
     missing = doubts(measured) + not_all_passing(measured)
     if not missing and measured.green_runs < GREEN_RUNS_NEEDED:
         missing = [f"green in {measured.green_runs} of {GREEN_RUNS_NEEDED} full runs"]
     missing += [f"a flaky test ended differently in two runs: {t}" for t in measured.flaky]
     missing += _proving_nothing(lane, measured)
+    unverified = [] if missing else not_verified(state, lane, measured, alone=casting.is_author_alone(state, lane))
+    missing += unverified
     counts = measured.counts
     earlier = lane.loop.last or lane.loop.entry
     values: dict[str, Scalar] = {
@@ -57,7 +67,29 @@ def green(_state: State, lane: Lane, measured: Measurement, _claim: Claim) -> We
         rate=pass_rate(measured),
         failing=measured.failing,
         findings=lane.loop.findings,
+        unverified=bool(unverified),
     )
+
+
+def not_verified(state: State, lane: Lane, measured: Measurement, *, alone: bool) -> list[str]:
+    """What no measurement shows of work that is green; where its author reviews it `alone`, that approval shows nothing either."""
+    noticed = measured.noticed
+    if noticed is None or state.task.settings.unnoticed == "allow":
+        return []
+    files = first_few(noticed.files, 5)
+    if noticed.kind == "nothing":
+        return [f"not verified yet: {UNNOTICED} ({files})"]
+    if not alone or noticed.kind not in {"new-test", "existing-test"}:
+        return []
+    missing = []
+    item = next((item.text for item in state.items if item.id == lane.item), "")
+    if noticed.kind == "existing-test" and not keeps_behaviour(f"{state.task.request}\n{item}"):
+        told = "no new test fails without this change, and nobody but its author reviews it: add such a test"
+        missing.append(f"not verified yet: {told} ({files})")
+    if noticed.unnamed:
+        named = ", ".join(noticed.unnamed)
+        missing.append(f"not verified yet: no test names {named}: name each criterion in its test, such as test_ac_1_…")
+    return missing
 
 
 def green_work(
@@ -68,7 +100,7 @@ def green_work(
     if not measured.unchanged:
         return weighed
     missing = (*weighed.gate.missing[: SHOWN - 1], unchanged)
-    return replace(weighed, gate=replace(weighed.gate, held=False, missing=missing))
+    return replace(weighed, gate=replace(weighed.gate, held=False, missing=missing), unverified=False)
 
 
 def _proving_nothing(lane: Lane, measured: Measurement) -> list[str]:
@@ -81,12 +113,15 @@ def _proving_nothing(lane: Lane, measured: Measurement) -> list[str]:
     ]
 
 
-def review(_state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
+def review(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
     """No blocking check fails, no blocking finding stands, and the reviewer approves."""
     failed = [c for c in measured.checks if c.status == "fail" and c.blocking]
     against = (Finding("critical", f"{c.name}: {c.detail}", check=c.name) for c in failed)
-    findings = (*against, *_against(claim))
-    missing = doubts(measured) + [f"{c.name}: {c.detail}" for c in failed]
+    skipped = any(visit.forced for visit in lane.visits[-2:])
+    alone = _reviewed_by_author(state, lane)
+    unverified = [] if skipped else not_verified(state, lane, measured, alone=alone)
+    findings = (*against, *_against(claim), *(Finding("major", told) for told in unverified))
+    missing = doubts(measured) + [f"{c.name}: {c.detail}" for c in failed] + unverified
     missing += [f"{f.severity}: {f.message}" for f in claim.findings if f.severity in BLOCKING]
     if claim.verdict not in APPROVING:
         missing.append("the reviewer rejected it" if claim.verdict == "fail" else "the reviewer gave no approval")
@@ -107,6 +142,15 @@ def review(_state: State, lane: Lane, measured: Measurement, claim: Claim) -> We
         score=float(passing - len(findings)),
         findings=findings,
         rejected=bool(findings) or (claim.verdict in APPROVING and bool(missing)),
+    )
+
+
+def _reviewed_by_author(state: State, lane: Lane) -> bool:
+    """Whether those who answered are, as far as is known, the models that wrote the work."""
+    turns = [effect for effect, _ in lane.panel.answers.values()] if lane.panel else []
+    specs = state.task.agents
+    return bool(turns) and all(
+        casting.independence(Player(turn.agent, turn.model), turn.authors, specs) == "same" for turn in turns
     )
 
 
@@ -134,6 +178,7 @@ def not_all_passing(measured: Measurement) -> list[str]:
     counts = measured.counts
     missing = broken_gates(measured)
     missing += [f"fails: {t}" for t in measured.failing]
+    missing += measured.unparsed
     if counts.failing > len(measured.failing):
         missing.append(plural(counts.failing - len(measured.failing), "more test fails", "more tests fail"))
     missing += [f"an accepted test is gone: {t}" for t in measured.missing]

@@ -3,23 +3,26 @@
     gates      the stage weighs what was measured (`gates`); the agent's signal is the second gate. Neither is enough alone: an agent
                says that it is done when it is not, and a tree is green before the work is finished
     health     the monitor compares the iteration with those before it (`core/health/monitor.py`)
-    breaker    counts turns without progress and with the same error (`core/health/breaker.py`)
-    remedy     what is tried about bad health or an open breaker (`ladder`)
+    breaker    counts turns without progress and with the same error (`core/health/breaker.py`); health looks at its counts, too
+    remedy     what is tried about bad health (`ladder`); where nothing is left, the breaker opens
 
 What the agent reported is compared with what was measured, its questions are taken on, and what the turn teaches is recorded.
 """
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from flyball.core.claims.claims import Claim
 from flyball.core.claims.values import Metric
 from flyball.core.failures.signature import Signature, signature
 from flyball.core.health import breaker as breakers
-from flyball.core.health.monitor import Verdict, follow
+from flyball.core.health.monitor import Remedy, Verdict, assess, change_remedy, follow
 from flyball.core.health.observation import Observation
+from flyball.core.health.table import Own
 from flyball.core.health.verdict import Blocker
 from flyball.core.loop.gates import Weigh, Weighed
-from flyball.core.loop.ladder import NONE_NEEDED, Recovery, recover, verdict_with_remedy
+from flyball.core.loop.ladder import NONE_NEEDED, Recovery, are_rungs_used, recover
 from flyball.core.memory.recording import anti_pattern, decisions, revisions
 from flyball.core.model.effects import Option, Question, RunAgent
 from flyball.core.model.events import Fact, Judged, LearningSource
@@ -53,17 +56,18 @@ def judge(
     signal = claim.exit_signal and turn.kind == "ok"
     failure = _failure(measured, weighed)
     seen = _observation(lane, turn, measured, weighed, failure)
-    _, verdict = follow(lane.loop.history, seen, state.task.settings.monitor)
-    struck = breakers.after(
-        lane.loop.breaker,
-        state.task.settings.breaker.strikes(lane.stage, strikes),
-        progress=weighed.progress,
-        gate_held=held,
-        error=failure.fine if failure else "",
-    )
+    strikes = state.task.settings.breaker.strikes(lane.stage, strikes)
+    error = failure.fine if failure else ""
+    struck = breakers.after(lane.loop.breaker, strikes, progress=weighed.progress, gate_held=held, error=error)
     # What a review rejects goes back to a stage that begins anew: there is nothing to remedy in this one.
-    recovery = NONE_NEEDED if weighed.rejected else recover(state, lane, effect.role, seen, verdict, struck, measured)
-    verdict = verdict_with_remedy(recovery, verdict, struck)
+    own = None if weighed.rejected else Own(struck, strikes, are_rungs_used(state, lane, effect.role))
+    history, verdict = follow(lane.loop.history, seen, state.task.settings.monitor, own)
+    recovery = NONE_NEEDED
+    if not weighed.rejected:
+        repeats = assess(history, seen, state.task.settings.monitor).remedy is not Remedy.CONTINUE
+        recovery = recover(state, lane, effect.role, verdict, measured, repeats=repeats)
+    if recovery.spent and verdict.remedy not in {Remedy.STOP, Remedy.ASK}:
+        verdict = change_remedy(verdict, Remedy.STOP, "")
     return Judged(
         stage=lane.stage,
         iteration=lane.loop.iteration + 1,
@@ -75,7 +79,7 @@ def judge(
         breaker=breakers.CLOSED if weighed.rejected else _breaker_after(struck, recovery, verdict),
         progress=weighed.progress,
         can_exit=held and signal,
-        false_claim=signal and not held,
+        false_claim=signal and not held and not weighed.unverified,
         unsignalled=lane.loop.unsignalled + 1 if held and not signal else 0,
         score=weighed.score,
         best=not measured.caught and _is_best(state, lane, weigh, weighed.score),
@@ -146,10 +150,7 @@ def _breaker_after(breaker: breakers.Breaker, recovery: Recovery, verdict: Verdi
     """A rung begins with a closed breaker; where no rung is left it opens, and holds the lane before the next turn."""
     if recovery.rung:
         return breakers.CLOSED
-    if recovery.spent and breaker.state != "OPEN":
-        reason = recovery.reason or verdict.evidence
-        return breakers.Breaker("OPEN", breaker.no_progress, breaker.same_error, breaker.error, reason)
-    return breaker
+    return replace(breaker, state="OPEN", reason=verdict.evidence) if recovery.spent else breaker
 
 
 def _is_best(state: State, lane: Lane, weigh: Weigh, score: float) -> bool:

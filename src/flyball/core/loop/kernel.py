@@ -205,6 +205,7 @@ def measure(state: State, lane: Lane, stage: Stage, name: EffectId, candidate: C
         asked=authorised_changes(state, lane),
         failed_exits=state.baseline.failed_exits if state.baseline else {},
         midway=state.midway,
+        since=lane.base if lane.item and lane.base else state.round_base or state.prepared.base,
     )
 
 

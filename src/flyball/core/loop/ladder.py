@@ -1,88 +1,57 @@
-"""The recovery ladder: which remedy is tried next, and when there is none left.
+"""What is done about a verdict in a lane: the next rung of the ladder (`core/health/verdict.py`), and the tree it starts from.
 
-STALLED may use every rung once, FLIP-FLOPPING one rollback, all rollbacks together two; an accepted stage begins anew. A
-rung always starts a fresh context, because inside one conversation the same failure does not heal; it starts from the best
-tree, unless only the breaker opened: then the work moves, if not forwards, and the monitor must go on seeing which way.
+A rung always starts a fresh context, because inside one conversation the same failure does not heal. It starts from the best
+tree, unless only the breaker counted: then the work moves, if not forwards, and the monitor must go on seeing which way.
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from flyball.core.health.breaker import Breaker
-from flyball.core.health.monitor import Remedy, Verdict, change_remedy
-from flyball.core.health.observation import Observation, observe
+from flyball.core.health.monitor import Health, Remedy, Verdict
+from flyball.core.health.verdict import LADDER, next_rung
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Checkpoint, Lane, State
 from flyball.core.model.task import Commit
 
-CONTEXTS_ENDED = 2
-STALL_RUNGS = ("fresh-context", "other-agent", "smaller-scope")
-ROLLBACKS = 2
-
 
 class Recovery(msgspec.Struct, frozen=True):
-    """What to do about a verdict: a rung of the ladder, or nothing left (`spent`), where need be with the reason."""
+    """What to do about a verdict: a rung of the ladder, or nothing left (`spent`)."""
 
     rung: str = ""
     restore_to: Commit = Commit("")
     spent: bool = False
-    reason: str = ""
 
 
 NONE_NEEDED = Recovery()
 SPENT = Recovery(spent=True)
 
 
-def recover(
-    state: State, lane: Lane, role: str, seen: Observation, verdict: Verdict, breaker: Breaker, measured: Measurement
-) -> Recovery:
-    """The next untried rung for what the monitor and the breaker say of this iteration of `role`."""
+def possible_rungs(state: State, role: str) -> frozenset[str]:
+    """The rungs a lane has: only a plan as a whole can be made anew, and another agent must have been set."""
     fallback = state.task.settings.choice(role).fallback
-    rungs = tuple(r for r in STALL_RUNGS if r != "other-agent" or fallback)
-    if seen.gate_held and verdict.remedy == "continue":
+    out = {"re-plan"} if fallback else {"re-plan", "other-agent"}
+    return frozenset(rung.name for rungs in LADDER.values() for rung in rungs) - out
+
+
+def are_rungs_used(state: State, lane: Lane, role: str) -> bool:
+    """Whether nothing is left to try about a lane that stalls."""
+    return next_rung(Health.STALLED, lane.loop.rungs, possible_rungs(state, role)) is None
+
+
+def recover(
+    state: State, lane: Lane, role: str, verdict: Verdict, measured: Measurement, *, repeats: bool = True
+) -> Recovery:
+    """The next untried rung for what the monitor says of this iteration of `role`, which `repeats` an earlier one or not."""
+    if verdict.remedy is Remedy.CONTINUE:
         return NONE_NEEDED
-    if verdict.remedy == "continue" and breaker.state != "OPEN":
-        return _spent_on_same_failure(lane, seen, rungs)
-    if verdict.remedy in {"stop", "ask"}:
+    rung = next_rung(verdict.health, lane.loop.rungs, possible_rungs(state, role))
+    if verdict.remedy in {Remedy.STOP, Remedy.ASK} or rung is None:
         return SPENT
-    if verdict.health in {"FLIP-FLOPPING", "REGRESSING"}:
-        return _rollback(state, lane, verdict, measured)
-    rung = next((r for r in rungs if r not in lane.loop.rungs), None)
-    if rung is None:
-        return SPENT
-    stalled = verdict.remedy != "continue"
-    return Recovery(rung, _back(lane.best, measured) if stalled else Commit(""))
-
-
-def verdict_with_remedy(recovery: Recovery, verdict: Verdict, breaker: Breaker) -> Verdict:
-    """The verdict with the remedy that the ladder really takes, so that word and deed agree (M22)."""
-    reason = recovery.reason or (breaker.reason if verdict.remedy is Remedy.CONTINUE else "")
-    if recovery.spent:
-        return verdict if verdict.remedy in {Remedy.ASK, Remedy.STOP} else change_remedy(verdict, Remedy.STOP, reason)
-    if not recovery.rung:
-        return verdict
-    remedy = Remedy.ROLLBACK if recovery.rung.startswith("rollback") else Remedy.FRESH_CONTEXT
-    return verdict if verdict.remedy is remedy else change_remedy(verdict, remedy, reason)
-
-
-def _spent_on_same_failure(lane: Lane, seen: Observation, rungs: tuple[str, ...]) -> Recovery:
-    """A failure that ended an earlier context for every rung there is, and is the first thing a new one meets."""
-    endings = observe(lane.loop.history, seen).endings
-    met = sum(seen.fine in ending.failures for ending in endings)
-    if met < CONTEXTS_ENDED or any(r not in lane.loop.rungs for r in rungs):
-        return NONE_NEEDED
-    return Recovery(spent=True, reason=f"every remedy was tried, and the same failure is back: {seen.summary}")
-
-
-def _rollback(state: State, lane: Lane, verdict: Verdict, measured: Measurement) -> Recovery:
-    if sum(r in {"rollback", "rollback-two"} for r in lane.loop.rungs) >= ROLLBACKS:
-        return SPENT
-    if verdict.health == "REGRESSING":
-        return Recovery("rollback", _back(lane.best, measured))
-    if "rollback-two" in lane.loop.rungs:
-        return SPENT
-    return Recovery("rollback-two", _back(_two_back(state, lane), measured))
+    if verdict.health is Health.STALLED and not repeats:
+        return Recovery(rung.name)
+    to = _two_back(state, lane) if verdict.health is Health.FLIP_FLOPPING else lane.best
+    return Recovery(rung.name, _back(to, measured))
 
 
 def _back(to: Checkpoint | None, measured: Measurement) -> Commit:

@@ -12,13 +12,14 @@ from flyball.core.loop.guidance import guidance_lines
 from flyball.core.memory.recalling import line
 from flyball.core.memory.settling import settle
 from flyball.core.model.events import Judged
-from flyball.core.model.measurement import Measurement
+from flyball.core.model.measurement import REMARKS_MEANING, Measurement
+from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import Lane, State
-from flyball.core.model.task import open_items
+from flyball.core.model.task import MAIN, open_items
 from flyball.core.text import quantities
 from flyball.core.text.scrubbing import clean
 
-VERSION = 7
+VERSION = 9
 DOCUMENT_SHOWN = 12_000
 OUTPUT_SHOWN = 3_000
 NONCE = "{nonce}"
@@ -26,6 +27,7 @@ listed = quantities.titled_list
 LEARNINGS_SHOWN = 6
 PROPOSED_SHOWN = 8
 LEARNING_LENGTH = 198
+REMARK_LENGTH = 400
 _PLACEHOLDER = re.compile(r"\{(junit|coverage)\}")
 _REPORT_FILE = r"${TMPDIR:-/tmp}/\1.xml"
 
@@ -67,6 +69,7 @@ def compose(
         _commands(state),
         _consent(lane) if purpose == "consent" else "",
         measured,
+        *_change_under_review(state, lane),
         listed("Open findings", tuple(f"{f.severity}: {f.message} {f.file}".rstrip() for f in lane.loop.findings)),
         _lesson(lane),
         listed("Guidance from a person", guidance_lines(state, lane)),
@@ -104,6 +107,35 @@ def _commands(state: State) -> str:
 def _consent(lane: Lane) -> str:
     wanted = listed("Protected files the implementer wants to change", lane.loop.consent_wanted)
     return f"{wanted}\n\nThis copy is the implementer's tree; the accepted versions are those of commit {lane.tests_accepted}."
+
+
+def _change_under_review(state: State, lane: Lane) -> tuple[str, ...]:
+    """To who reviews: how to see the change, which files it touches, and what in it is worth a look."""
+    measured = _measurement_under_review(state, lane)
+    if lane.recall is None or not lane.recall.reviewing or state.prepared is None or measured is None:
+        return ()
+    base, accepted = state.prepared.base, lane.tests_accepted
+    lines = [f"`git diff {base}` shows everything that this task changed."]
+    if accepted and accepted != base:
+        lines.append(f"`git diff {accepted}` shows what changed since the last accepted state.")
+    lines.append(f"Changed files: {quantities.first_few(measured.changed, 16)}.")
+    change = "## The change under review\n" + "\n".join(lines) if measured.changed else ""
+    return change, remarks_section(measured)
+
+
+def _measurement_under_review(state: State, lane: Lane) -> Measurement | None:
+    """What was measured of the tree that is reviewed: integrated work, or the lane's own."""
+    if lane.name == MAIN and state.batches.proven is not None:
+        return state.batches.proven
+    found = (o.measurement for o in reversed(lane.outcomes.values()) if isinstance(o, Measured))
+    return next(found, lane.loop.last or lane.loop.entry)
+
+
+def remarks_section(measured: Measurement) -> str:
+    """The remarks on a tree, for who reviews it."""
+    lines = [f"{remark.place}: {remark.text}" for remark in measured.remarks]
+    lines += [f"… and {measured.remarks_left} more"] if measured.remarks_left else []
+    return listed(f"Remarks\n{REMARKS_MEANING}", tuple(clean(line, REMARK_LENGTH) for line in lines))
 
 
 def measured_section(lane: Lane) -> str:

@@ -9,6 +9,7 @@ from flyball.core.model.events import TaskStopped
 from flyball.core.model.outcomes import Delivered, PullRequested, Saved, Undelivered
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId
+from flyball.core.text.quantities import first_few, plural
 
 
 def ship(state: State, lane: Lane, passed: str) -> Step:
@@ -23,7 +24,7 @@ def ship(state: State, lane: Lane, passed: str) -> Step:
         return halt(TaskStopped("blocked", f"the branch could not be delivered: {done.detail}"))
     if not isinstance(done, Delivered):
         return perform(Deliver(delivery, commit=lane.head, push=_is_pushed(state)))
-    reason = _reason(lane, passed, done.branch)
+    reason = _reason(state, lane, passed, done.branch)
     if not state.task.settings.pull_request:
         return halt(TaskStopped("done", reason))
     requested = EffectId(f"pull-request/{visit}")
@@ -53,14 +54,34 @@ def _report(state: State, lane: Lane, name: EffectId, passed: str) -> Save:
         message=message(what, label, state.items),
         parent=lane.head,
         accepted=True,
-        closing=_reason(lane, passed, branch),
+        closing=_reason(state, lane, passed, branch),
         undelivered=_is_pushed(state),
         squash_onto=known if squash else Commit(""),
     )
 
 
-def _reason(lane: Lane, passed: str, branch: str) -> str:
+def _reason(state: State, lane: Lane, passed: str, branch: str) -> str:
     forced = list(dict.fromkeys(v.stage for v in lane.visits if v.forced))
     if forced:
         return f"finished with stages skipped by a person, not verified: {', '.join(forced)}; branch {branch}"
-    return f"{passed}; the work is on branch {branch}"
+    return "; ".join(part for part in (passed, evidence(state), f"the work is on branch {branch}") if part)
+
+
+def unnoticed_work(state: State) -> tuple[str, ...]:
+    """What is to be said of each piece of accepted work that no test notices."""
+    return tuple(
+        (f"{name}: " if len(state.noticed) > 1 else "") + (each.evidence or "no measurement noticed this change")
+        for name, each in state.noticed.items()
+        if each.kind not in {"new-test", "existing-test"}
+    )
+
+
+def evidence(state: State) -> str:
+    """In one line, which test notices the work that was accepted, or that none does."""
+    unseen = unnoticed_work(state)
+    if unseen:
+        return first_few(unseen, 2)
+    first_seen = next(iter(state.noticed.values()), None)
+    others = len(state.noticed) - 1
+    more = f" (and {plural(others, 'other piece')} of work by a test each)" if others > 0 else ""
+    return f"{first_seen.evidence}{more}" if first_seen else ""

@@ -90,10 +90,11 @@ class BatchReviewed(Fact, frozen=True, omit_defaults=True, tag="batch.reviewed")
 
 
 class ReviewUnread(Fact, frozen=True, omit_defaults=True, tag="review.unread"):
-    """A reviewer's turn ended without a word on what it reviewed: it is made again."""
+    """A review that gave no verdict, or left open what becomes of a subtask (`unclear`): it is made again."""
 
     turn: int
     role: str
+    unclear: str = ""
 
 
 class SubtaskFailed(Fact, frozen=True, omit_defaults=True, tag="subtask.failed"):

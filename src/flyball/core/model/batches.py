@@ -70,7 +70,7 @@ class Batches(msgspec.Struct, frozen=True, omit_defaults=True):
     `history` is the monitor's, `proven` the measurement of the newest integrated tree, `failures` are those of the batch under way.
     `rung` and `evidence` are the remedy for the batch that was judged last, and why; `spent` is whether none was left. Subtasks that are
     `parked` wait for a person.
-    `recoveries` counts the rollbacks by health since a batch was last accepted; `restored` is whether one was made since the last verdict.
+    `recoveries` are the rollbacks since a batch was last accepted; `restored` is whether one was made since the last verdict.
     """
 
     number: int = 0
@@ -79,10 +79,11 @@ class Batches(msgspec.Struct, frozen=True, omit_defaults=True):
     rework: dict[str, Rework] = msgspec.field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     unread: int = 0
+    unclear: str = ""
     history: History = History()
     proven: Measurement | None = None
     accepted: tuple[AcceptedBatch, ...] = ()
-    recoveries: dict[str, int] = msgspec.field(default_factory=dict)
+    recoveries: tuple[str, ...] = ()
     restored: bool = False
     rung: str = ""
     evidence: str = ""

@@ -135,7 +135,7 @@ class Measure(Effect, frozen=True, omit_defaults=True, tag="measure"):
     that an agent wrote, opens protected paths it names. `failed_exits` are the codes gates ended with at the baseline
     where tests failed.
     `checks`: a review by criteria will judge this task, so its tools are tried too, and its criteria after a rejection. `midway`: the task began in a later stage than the first,
-    so the tests of its criteria may be older than it.
+    so the tests of its criteria may be older than it. `since` is the tree this piece of work began from, `base` where it is empty.
     """
 
     kind: MeasurementKind
@@ -155,6 +155,7 @@ class Measure(Effect, frozen=True, omit_defaults=True, tag="measure"):
     failed_exits: dict[str, int] = {}
     checks: bool = False
     midway: bool = False
+    since: Commit = Commit("")
 
 
 class Save(Effect, frozen=True, omit_defaults=True, tag="save"):

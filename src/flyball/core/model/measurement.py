@@ -69,6 +69,34 @@ class Trick(msgspec.Struct, frozen=True, omit_defaults=True):
     harmless: bool = False
 
 
+class Remark(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something in the change that a reviewer should look at; it never decides anything. Line 0 means the whole file."""
+
+    file: str
+    line: int
+    text: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+REMARKS_MEANING = "Worth a look, and no more: a remark proves nothing and decides nothing. Honest code has them, too."
+
+
+class Noticed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Whether any measurement notices the change, and the evidence in one line; `files` hold the product code it is about.
+
+    A `new-test` fails on the product as it was and when the changed code is broken; an `existing-test` only fails when it is broken.
+    `unnamed` are the criteria, of several, that no test names.
+    """
+
+    kind: Literal["new-test", "existing-test", "nothing", "no-product", "unprobed"]
+    evidence: str = ""
+    files: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
+
+
 class NewTest(msgspec.Struct, frozen=True, omit_defaults=True):
     """A test the baseline did not have: how it ended, why, and which criteria it names."""
 
@@ -149,6 +177,8 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     `unseen` says of a baseline why no new test could be seen to fail there.
     `tools` are what QA uses beside the gates, with how each ran.
     `mended` is the candidate's tree with the paths in `put_back`, which tricks changed, as they were accepted.
+    `remarks` are for the reviewer and the report: suspicion without proof, the most telling; `remarks_left` are those beyond them.
+    `unparsed` names changed sources that do not parse; `noticed` is None where it was not asked whether a test notices the change.
     """
 
     candidate: str
@@ -179,11 +209,19 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     put_back: tuple[str, ...] = ()
     mended: str = ""
     coverage: Coverage | None = None
+    remarks: tuple[Remark, ...] = ()
+    remarks_left: int = 0
+    unparsed: tuple[str, ...] = ()
+    noticed: Noticed | None = None
 
     @property
     def caught(self) -> tuple[Trick, ...]:
         """The tricks that keep the gate from holding."""
         return tuple(trick for trick in self.tricks if not trick.harmless)
+
+    @property
+    def remark_count(self) -> int:
+        return len(self.remarks) + self.remarks_left
 
     @property
     def failed_gate(self) -> GateResult | None:

@@ -28,7 +28,7 @@ from flyball.core.model.batches import Batches
 from flyball.core.model.effects import Effect, Question, Recall, RunAgent
 from flyball.core.model.events import Held, Judged, LimitHit, TaskStopped
 from flyball.core.model.learnings import Learnings
-from flyball.core.model.measurement import Measurement, Trick
+from flyball.core.model.measurement import Measurement, Noticed, Trick
 from flyball.core.model.task import MAIN, Author, Commit, EffectId, Item, Player, Task
 
 RECENT_LEARNINGS = 24
@@ -233,6 +233,7 @@ class State(msgspec.Struct):
     removed: bool = False
     removals: int = 0
     baseline: Measurement | None = None
+    noticed: dict[str, Noticed] = {}
     checkpoints: tuple[Checkpoint, ...] = ()
     guidance: tuple[str, ...] = ()
     lane_guidance: dict[str, tuple[str, ...]] = {}

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from flyball.core.model.effects import Measure
-from flyball.core.model.measurement import Trick
+from flyball.core.model.measurement import Remark, Trick
 from flyball.core.model.task import Commit, Item, Settings
 from flyball.measures.sources import is_test_file, looks_like_test, text_of
 from flyball.measures.tampering.clones import lost_in_a_clone
@@ -66,6 +66,7 @@ class Protection(msgspec.Struct, frozen=True):
     tricks: tuple[Trick, ...]
     notes: tuple[str, ...]
     put_back: dict[str, Commit | None] = {}
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def doubted(self) -> bool:

@@ -10,7 +10,7 @@ from msgspec.structs import astuple, replace
 from flyball.core.loop.workflow import Notes
 from flyball.core.model import events as ev, outcomes as out
 from flyball.core.model.effects import Ask, RunAgent, Save
-from flyball.core.model.measurement import Counts, Coverage, Measurement, Trick
+from flyball.core.model.measurement import Counts, Coverage, Measurement, Remark, Trick
 from flyball.core.text.quantities import first_few
 from flyball.projections.history import records as rec
 from flyball.projections.wording import plain
@@ -170,6 +170,12 @@ _FACTS: Notes = {
 def trick_seen(at: datetime, stage: str, trick: Trick) -> rec.TrickSeen:
     """A trick that was not seen yet."""
     return rec.TrickSeen(trick.kind, plain(trick.path), plain(trick.detail), trick.harmless, at, stage, times=0)
+
+
+def remarks_seen(measurement: Measurement) -> rec.RemarksSeen:
+    """The remarks of a measurement; paths and texts of sources in them are foreign."""
+    shown = (Remark(plain(each.file), each.line, plain(each.text, 500)) for each in measurement.remarks)
+    return rec.RemarksSeen(tuple(shown), measurement.remarks_left)
 
 
 def row(

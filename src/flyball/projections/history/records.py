@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from flyball.core.model.measurement import Check, Counts
+from flyball.core.model.measurement import REMARKS_MEANING, Check, Counts, Remark
 from flyball.core.model.outcomes import NOTHING_USED, Usage
 from flyball.core.model.task import MAIN, Author
 from flyball.core.text.quantities import plural
@@ -206,6 +206,21 @@ class TrickSeen(msgspec.Struct, frozen=True):
     at: datetime
     stage: str
     times: int = 1
+
+
+class RemarksSeen(msgspec.Struct, frozen=True):
+    """What the tree that was measured last has for a reviewer to look at, and how many remarks there are beyond those shown."""
+
+    shown: tuple[Remark, ...] = ()
+    left: int = 0
+
+    @property
+    def count(self) -> int:
+        return len(self.shown) + self.left
+
+    @property
+    def meaning(self) -> str:
+        return REMARKS_MEANING
 
 
 class QuestionRecord(msgspec.Struct, frozen=True):

@@ -46,6 +46,7 @@ class TaskHistory:
         self._measured_in: dict[str, rec.Verification] = {}
         self.checked: rec.Verification | None = None
         self.tricks: dict[Trick, rec.TrickSeen] = {}
+        self.remarks = rec.RemarksSeen()
         self.words: list[rec.WordRecord] = []
         self.holds: list[rec.Hold] = []
         self.limited_at: dict[str, datetime] = {}
@@ -166,6 +167,8 @@ class TaskHistory:
             self.checked = measured
         if baseline:
             self.verified.append(measured)
+        else:
+            self.remarks = make.remarks_seen(measurement)
         for trick in measurement.tricks:
             known = self.tricks.get(trick) or make.trick_seen(at, measured.stage, trick)
             self.tricks[trick] = replace(known, times=known.times + 1)

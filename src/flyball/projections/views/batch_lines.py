@@ -48,7 +48,9 @@ LINES: dict[type, Callable[[Any], str | None]] = {
     be.BatchBegun: _tell_batch,
     be.SubtaskIntegrated: _tell_integration,
     be.BatchReviewed: _tell_batch_review,
-    be.ReviewUnread: lambda f: f"the {f.role} gave no verdict in turn {f.turn}; asked again",
+    be.ReviewUnread: lambda f: (
+        f"the {f.role} gave no {'clear ' if f.unclear else ''}verdict in turn {f.turn}; asked again{f.unclear and f': {f.unclear}'}"
+    ),
     be.SubtaskFailed: lambda f: f"{f.item} is given up: {f.detail.partition(chr(10))[0]}",
     be.SubtaskDeferred: lambda f: f"{f.item} waits for {', '.join(f.until)}: {f.reason}",
     be.SubtaskReturned: _tell_return,

@@ -87,6 +87,7 @@ def _tell_measurement(_id: str, outcome: out.Measured) -> str:
     parts += [f"coverage {coverage_seen(measured.coverage)}"] if measured.coverage is not None else []
     parts += [f"flaky: {first_few(measured.flaky)}"] if measured.flaky else []
     parts += [f"caught {t.kind}: {t.path}" for t in measured.tricks if not t.harmless]
+    parts += [f"{plural(measured.remark_count, 'remark')} for the reviewer"] if measured.remark_count else []
     return "; ".join(parts)
 
 

@@ -95,6 +95,7 @@ class Report(msgspec.Struct, frozen=True):
     forced: tuple[rec.Move, ...]
     unverified: tuple[UnverifiedShown, ...]
     tricks: tuple[rec.TrickSeen, ...]
+    remarks: rec.RemarksSeen
     false_claims: tuple[FalseClaim, ...]
     disagreements: tuple[Disagreement, ...]
     reviews: tuple[ReviewRecord, ...]
@@ -158,6 +159,7 @@ def report(state: State, history: TaskHistory) -> Report:
         forced=tuple(m for m in history.moves if m.forced),
         unverified=unverified_parts(state, history),
         tricks=tuple(history.tricks.values()),
+        remarks=history.remarks,
         false_claims=tuple(
             FalseClaim(j.at, j.stage, j.iteration, j.turn, j.missing) for j in history.judgements if j.false_claim
         ),

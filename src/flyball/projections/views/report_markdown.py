@@ -30,6 +30,7 @@ def markdown(report: Report) -> str:
         _section(
             "False claims", [f"{_where(c)}: said done, but measured: {_in_one_line(c.missing)}" for c in r.false_claims]
         ),
+        _section("Remarks", _remarks(r)),
         _section("Reported against measured", [f"{_where(d)}: {_in_one_line(d.numbers)}" for d in r.disagreements]),
         _section("Decisions", [f"{_learning(d)}: {escape(d.choice, 400)} ({_standing(d)})" for d in r.decisions]),
         _section("Learnings", [_learning(a) + _unless_kept(a) for a in r.anti_patterns]),
@@ -158,6 +159,15 @@ def _review(review: ReviewRecord) -> str:
 def _trick(t: TrickSeen) -> str:
     seen = f", seen {t.times} times" if t.times > 1 else ""
     return f"- {t.kind}: {code(t.path)}: {escape(t.detail)} ({escape(t.stage)}{seen})"
+
+
+def _remarks(r: Report) -> list[str]:
+    """Places to look at; they prove nothing, and the section says so."""
+    if not r.remarks.shown:
+        return []
+    lines = [f"- {code(remark.place)} {escape(remark.text, 500)}" for remark in r.remarks.shown]
+    more = [f"- … and {r.remarks.left} more"] if r.remarks.left else []
+    return [r.remarks.meaning, "", *lines, *more]
 
 
 def _where(seen: FalseClaim | Disagreement) -> str:

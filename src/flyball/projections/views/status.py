@@ -8,12 +8,13 @@ from datetime import datetime
 import msgspec
 
 from flyball.core.loop.guards import HOUR
+from flyball.core.loop.shipping import unnoticed_work
 from flyball.core.model.effects import Option, RunAgent
 from flyball.core.model.events import PersonSpoke
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId
 from flyball.core.workflows.registry import workflow_of
-from flyball.projections.history.records import CoverageSeen
+from flyball.projections.history.records import CoverageSeen, RemarksSeen
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
 from flyball.projections.views.lanes import hold_of, most_stuck
@@ -83,6 +84,10 @@ class Forced(msgspec.Struct, frozen=True):
     reason: str
 
 
+NOTICE = "notice"
+"""The check whether a test notices the change."""
+
+
 class UnverifiedShown(msgspec.Struct, frozen=True):
     """A check that was not made, by its name; or `subtask ID`, which is done by a person's tick alone."""
 
@@ -91,6 +96,8 @@ class UnverifiedShown(msgspec.Struct, frozen=True):
 
     @property
     def clause(self) -> str:
+        if self.name == NOTICE:
+            return self.detail
         ticked = self.name.startswith(SUBTASK)
         return f"{self.name} was {self.detail} and is not verified" if ticked else f"check {self.name} was not made"
 
@@ -159,6 +166,7 @@ class Status(msgspec.Struct, frozen=True):
     forced: tuple[Forced, ...]
     unverified: tuple[UnverifiedShown, ...]
     tricks: tuple[TrickShown, ...]
+    remarks: RemarksSeen
     coverage: CoverageSeen | None
     next_command: str
     started_at: datetime
@@ -205,6 +213,7 @@ def status(state: State, history: TaskHistory, said: Sequence[PersonSpoke] = (),
         ),
         unverified=unverified_parts(state, history),
         tricks=tuple(TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in history.tricks.values()),
+        remarks=history.remarks,
         coverage=history.measured.coverage if history.measured else None,
         next_command=standing.next_command(state, said, merged=bool(seen.merged_into), deleted=seen.deleted),
         started_at=state.task.opened_at,
@@ -257,6 +266,7 @@ def unverified_parts(state: State, history: TaskHistory) -> tuple[UnverifiedShow
     return (
         *(UnverifiedShown(c.name, plain(c.detail)) for c in checks if c.status == "n/a"),
         *(UnverifiedShown(f"{SUBTASK}{id}", "ticked by a person") for id in ticked),
+        *(UnverifiedShown(NOTICE, plain(told)) for told in unnoticed_work(state)),
     )
 
 

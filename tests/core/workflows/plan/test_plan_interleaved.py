@@ -59,7 +59,8 @@ class Troubled(Team):
         taken = [each.item for each in batch.taken]
         named = self.dice.sample(taken, self.dice.randrange(1, len(taken) + 1))
         reasons = tuple(Rejection(item, f"turn {turn.turn} dislikes {item}") for item in named)
-        return Claim(verdict="fail", rejected=reasons, source="report-file")
+        rest = tuple(item for item in taken if item not in named)
+        return Claim(verdict="fail", approved=rest, rejected=reasons, source="report-file")
 
     def clash(self, effect: Integrate) -> Conflicted | None:
         return Conflicted(("a.py",), effect.id) if self.strikes(CONFLICTS) else None

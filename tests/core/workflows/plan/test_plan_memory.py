@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 from tests.core.memory.folding import learnings_of
-from tests.core.workflows.plan.world import Team, simulated
+from tests.core.workflows.plan.world import Team, rejecting, simulated
 
-from flyball.core.claims.claims import Claim, ClaimedRevision, DesignDecision, Finding, Rejection
+from flyball.core.claims.claims import Claim, ClaimedRevision, DesignDecision, Finding
 from flyball.core.memory.settling import settle
 from flyball.core.model.effects import Measure, RunAgent
 from flyball.core.model.events import ItemChanged, LearningRecorded, LearningRevised
@@ -70,7 +70,7 @@ def test_a_decision_stands_in_its_batchs_review_as_proposed_and_is_kept_when_its
 
 @pytest.mark.req("O40", "O38")
 def test_a_rejected_subtask_leaves_a_lesson_with_its_item_and_its_decision_waits_for_the_next_attempt() -> None:
-    rejected = Claim(verdict="fail", rejected=(Rejection("2.1", "quotes are lost"),), source="report-file")
+    rejected = rejecting(**{"2_1": "quotes are lost"})
     simulator = simulated(Deciding(APPROVED, rejected, **{"2_1": ROWS}))
     assert simulator.run().decision == "DONE"
     decision, lesson = learnt(simulator)

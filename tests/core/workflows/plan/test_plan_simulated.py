@@ -1,11 +1,18 @@
 """The `plan` workflow on a simulated world: planning, batches, integration, review, checkpoints."""
 
 import pytest
-from tests.core.workflows.plan.world import PLAN_TEXT, SUBTASKS, Team, a_plan_task, ids, simulated
+from tests.core.workflows.plan.world import PLAN_TEXT, SUBTASKS, Team, a_plan_task, ids, rejecting, simulated
 
 from flyball.core.claims.claims import Claim, Finding, OpenQuestion, Rejection
 from flyball.core.loop.batches.settling import undo
-from flyball.core.model.batch_events import BatchBegun, BatchReviewed, LaneClosed, LaneOpened, SubtaskReturned
+from flyball.core.model.batch_events import (
+    BatchBegun,
+    BatchReviewed,
+    LaneClosed,
+    LaneOpened,
+    ReviewUnread,
+    SubtaskReturned,
+)
 from flyball.core.model.effects import Ask, Effect, Integrate, OpenLane, RunAgent, Save
 from flyball.core.model.events import (
     Begun,
@@ -35,11 +42,6 @@ ALL = ["1.1", "2.1", "2.2", "2.3", "2.4"]
 
 def moves(simulator: Simulator, lane: str = "main") -> list[str]:
     return [f.stage for f in simulator.of(Moved) if isinstance(f, Moved) and f.lane == lane]
-
-
-def rejecting(**reasons: str) -> Claim:
-    named = tuple(Rejection(id_.replace("_", "."), why) for id_, why in reasons.items())
-    return Claim(verdict="fail", rejected=named, source="report-file")
 
 
 @pytest.mark.req("O32", "O33")
@@ -346,6 +348,65 @@ def test_a_reviewer_that_says_nothing_is_asked_again_and_then_a_person() -> None
     assert state.stopped is not None
     assert state.stopped.reason == "REVIEW: the reviewer was asked 3 times and gave no verdict."
     assert not [f for f in simulator.of(BatchReviewed) if isinstance(f, BatchReviewed)]
+
+
+def in_batch_of_two(world: Team, *answers: Claim) -> Simulator:
+    """A plan whose review of 2.1 and 2.2 gives these answers, one after another."""
+    left = list(answers)
+    world.say = lambda turn, state: left.pop(0) if turn.copy and "2.1" in state.lanes and left else None
+    return simulated(world)
+
+
+UNKNOWN_ID = Claim(
+    verdict="fail", approved=("2.2",), rejected=(Rejection("Subtask 2.1", "it is wrong"),), source="report-file"
+)
+
+
+@pytest.mark.req("O31")
+def test_a_failing_review_with_an_unknown_id_is_asked_about_once_and_accepts_nothing_by_itself() -> None:
+    simulator = in_batch_of_two(Team(), UNKNOWN_ID, rejecting(**{"2_1": "it is wrong"}))
+    assert simulator.run().decision == "DONE"
+    first = next(f for f in simulator.of(BatchReviewed) if isinstance(f, BatchReviewed) and "1.1" not in f.approved)
+    assert (first.approved, [each.id for each in first.rejected]) == (("2.2",), ["2.1"])
+    unclear = "'Subtask 2.1' is the id of no subtask; 2.1 is neither approved nor rejected"
+    assert [f.unclear for f in simulator.of(ReviewUnread) if isinstance(f, ReviewUnread)] == [unclear]
+    reviews = [turn for turn in simulator.turns if turn.role == "reviewer" and turn.stage == "REVIEW"]
+    assert unclear in reviews[2].prompt, "the second try says what was not clear"
+
+
+@pytest.mark.req("O31")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        UNKNOWN_ID,
+        Claim(verdict="fail", rejected=(Rejection("2.1", "it is wrong"),), source="report-file"),
+        Claim(verdict="fail", approved=("2.1", "2.2"), findings=(Finding("major", "slow"),), source="report-file"),
+        Claim(verdict="fail", source="report-file"),
+        Claim(verdict="fail", approved=("2.1", "2.2"), source="report-file"),
+        Claim(verdict="pass", approved=("2.2",), source="report-file"),
+    ],
+    ids=[
+        "unknown id",
+        "one is not named",
+        "a finding without an id",
+        "no id at all",
+        "all approved",
+        "an approval that leaves one out",
+    ],
+)
+def test_a_review_that_stays_unclear_sends_the_whole_batch_back(answer: Claim) -> None:
+    simulator = in_batch_of_two(Team(), answer, answer)
+    assert simulator.run().decision == "DONE"
+    reviewed = [f for f in simulator.of(BatchReviewed) if isinstance(f, BatchReviewed)]
+    assert (reviewed[1].approved, [each.id for each in reviewed[1].rejected]) == ((), ["2.1", "2.2"])
+    assert len(simulator.of(ReviewUnread)) == 1, "it is asked about once"
+
+
+@pytest.mark.req("O31")
+def test_a_plain_approval_accepts_all_and_is_not_asked_about() -> None:
+    simulator = in_batch_of_two(Team(), Claim(verdict="pass", source="report-file"))
+    assert simulator.run().decision == "DONE"
+    assert not simulator.of(ReviewUnread)
 
 
 def test_feedback_on_a_finished_task_is_new_subtasks() -> None:

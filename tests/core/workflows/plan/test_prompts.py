@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from tests.core.workflows.plan.world import Team, simulated
+from tests.core.workflows.plan.world import Team, rejecting, simulated
 
-from flyball.core.claims.claims import Claim, Finding, OpenQuestion, Rejection
+from flyball.core.claims.claims import Claim, Finding, OpenQuestion
 from flyball.core.loop.prompts import VERSION
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.state import State
@@ -24,7 +24,7 @@ def played() -> Simulator:
         )
     ]
     sent_back = [Claim(verdict="fail", findings=(Finding("major", "nobody tests the bill"),), source="report-file")]
-    rejected = [Claim(verdict="fail", rejected=(Rejection("2.1", "an empty order is not read"),), source="report-file")]
+    rejected = [rejecting(**{"2_1": "an empty order is not read"})]
 
     def say(turn: RunAgent, state: State) -> Claim | None:
         if turn.role == "planner":

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
-from tests.core.workflows.plan.world import SUBTASKS, Team, a_plan_task, ids, simulated
+from tests.core.workflows.plan.world import SUBTASKS, Team, a_plan_task, ids, rejecting, simulated
 
 from flyball.core.claims.claims import Claim, ClaimedBlocker, Rejection
 from flyball.core.model.batch_events import (
@@ -22,11 +22,6 @@ from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, AgentSpec, Item, Task
 from flyball.core.workflows.plan.grammar import render
 from flyball.testing.simulator import Simulator
-
-
-def rejecting(**reasons: str) -> Claim:
-    named = tuple(Rejection(id_.replace("_", "."), why) for id_, why in reasons.items())
-    return Claim(verdict="fail", rejected=named, source="report-file")
 
 
 def with_two_agents(task: Task) -> Task:

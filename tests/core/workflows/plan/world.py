@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.claims import Claim, Rejection
 from flyball.core.model.effects import Integrate, Measure, RunAgent
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate, TurnEnded
@@ -22,6 +22,18 @@ SUBTASKS = (
 )
 PLAN_TEXT = f"# Plan\n\n## Tasks\n\n{render(SUBTASKS)}\n"
 PLANNED = Claim(status="complete", exit_signal=True, plan=PLAN_TEXT, source="report-file")
+
+
+def rejecting(**reasons: str) -> Claim:
+    """A review that rejects the named subtasks (`2_1="why"`) and approves every other one by its id."""
+    rejected = {id_.replace("_", "."): why for id_, why in reasons.items()}
+    numbers = (f"{phase}.{number}" for phase in range(1, 4) for number in range(1, 10))
+    return Claim(
+        verdict="fail",
+        approved=tuple(id_ for id_ in numbers if id_ not in rejected),
+        rejected=tuple(Rejection(id_, why) for id_, why in rejected.items()),
+        source="report-file",
+    )
 
 
 def a_plan_task(items: tuple[Item, ...] | None = None, **settings: object) -> Task:

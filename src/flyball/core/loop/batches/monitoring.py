@@ -12,10 +12,12 @@ from msgspec.structs import replace
 
 from flyball.core.advice.batch import BatchResult, Failure, Review, of_batch
 from flyball.core.health.monitor import Health, Remedy, Verdict, change_remedy, follow
+from flyball.core.health.verdict import next_rung
 from flyball.core.loop import questions
 from flyball.core.loop.batches.choosing import open_subtasks, subtask_lanes
 from flyball.core.loop.batches.lanes import REPLAN
 from flyball.core.loop.batches.rules import BatchRules
+from flyball.core.loop.ladder import possible_rungs
 from flyball.core.loop.step import Step, record
 from flyball.core.model.batches import Batch
 from flyball.core.model.effects import Question
@@ -23,9 +25,7 @@ from flyball.core.model.events import Judged, Moved
 from flyball.core.model.measurement import GateVerdict
 from flyball.core.model.state import Lane, State
 
-RUNGS = ("fresh-context", "other-agent", "smaller-scope", REPLAN)
-ROLLBACK, ROLLBACK_TWO = "rollback", "rollback-two"
-RECOVERIES = 2
+ROLLBACK_TWO = "rollback-two"
 
 
 def monitor(rules: BatchRules, state: State, lane: Lane) -> Step:
@@ -106,38 +106,28 @@ def choose_remedy(rules: BatchRules, state: State, result: BatchResult, verdict:
         return change_remedy(verdict, remedy, f"every remedy inside the lane was tried: {told}"), REPLAN
     if verdict.remedy in {Remedy.CONTINUE, Remedy.STOP, Remedy.ASK}:
         return verdict, ""
-    rolls_back = verdict.health in {Health.REGRESSING, Health.FLIP_FLOPPING}
-    rung = _rollback(state, verdict) if rolls_back else _next_rung(rules, state, result)
-    return (verdict, rung) if rung else (change_remedy(verdict, Remedy.STOP, "every remedy was tried"), "")
+    rung = next_rung(verdict.health, _used_rungs(state, result), _possible_rungs(rules, state))
+    return (verdict, rung.name) if rung else (change_remedy(verdict, Remedy.STOP, "every remedy was tried"), "")
 
 
-def _rollback(state: State, verdict: Verdict) -> str:
-    """A regressing batch is dropped, at most twice; a flip-flop takes back two, once."""
-    used = state.batches.recoveries.get(verdict.health, 0)
-    if verdict.health is Health.REGRESSING:
-        return ROLLBACK if used < RECOVERIES else ""
-    return ROLLBACK_TWO if not used else ""
-
-
-def _next_rung(rules: BatchRules, state: State, result: BatchResult) -> str:
-    """The first remedy that was not tried with any of the subtasks that failed."""
+def _used_rungs(state: State, result: BatchResult) -> tuple[str, ...]:
+    """What was tried with any of the subtasks that failed, and the rollbacks since a batch was last accepted."""
     rework = state.batches.rework
     tried = {rung for each in result.failed if each.id in rework for rung in rework[each.id].rungs}
-    return next((rung for rung in RUNGS if rung not in tried and _is_possible(rules, state, rung)), "")
+    return (*tried, *state.batches.recoveries)
 
 
-def _is_possible(rules: BatchRules, state: State, rung: str) -> bool:
-    if rung != "other-agent":
-        return rung != REPLAN or rules.replans(state)
+def _possible_rungs(rules: BatchRules, state: State) -> frozenset[str]:
     roles = {"default", *(rules.stage_of(state, lane).role for lane in subtask_lanes(state))}
-    return any(state.task.settings.choice(role).fallback for role in roles)
+    possible = frozenset().union(*(possible_rungs(state, role) for role in roles))
+    return possible | {REPLAN} if rules.replans(state) else possible
 
 
 def _spent_question(state: State, judged: Judged) -> Question:
     """What a person is asked when no remedy is left, with the whole story."""
     text = f"The plan does not move: {judged.verdict.health}: {judged.verdict.evidence}"
     story = [*judged.gate_1.missing, *_rework_lines(state)]
-    story += [f"{health}: {times} of {RECOVERIES} recoveries" for health, times in state.batches.recoveries.items()]
+    story += [f"tried with the whole batch: {rung}" for rung in state.batches.recoveries]
     if judged.verdict.health is Health.FLIP_FLOPPING:
         # Where to see the changes that undo each other: the last trees of the subtasks that reversed.
         own = (c for c in state.checkpoints if c.lane in judged.observation.batch and c.label.startswith("turn-"))

@@ -7,6 +7,7 @@ from flyball.core.claims.findings import BLOCKING, Finding
 from flyball.core.claims.values import Rejection
 from flyball.core.loop import panel, questions
 from flyball.core.loop.batches import choosing
+from flyball.core.loop.gates import APPROVING
 from flyball.core.loop.step import Step, record
 from flyball.core.loop.undeclared import is_declared
 from flyball.core.loop.workflow import Brief
@@ -39,35 +40,39 @@ def review_by(
     return record(ReviewUnread(effect.turn, role))
 
 
-def weigh(state: State, batch: Batch, number: int, claim: Claim) -> BatchReviewed:
-    """A reviewer's word on each subtask. What it names counts; a verdict alone is on all; a blocking finding is on whose file it is."""
+def judge_batch(state: State, batch: Batch, number: int, role: str, claim: Claim) -> Step | BatchReviewed:
+    """What the review says of each subtask. An answer that leaves one open is asked about once; after that the whole batch goes back."""
     reviewed = [each.item for each in batch.taken]
-    why = {each.id: each.reason or claim.summary or "the review rejected it" for each in claim.rejected}
-    for finding in (f for f in claim.findings if f.severity in BLOCKING):
-        for item in _subtasks_of(state, reviewed, finding, set(why)):
-            why[item] = f"{why[item]}; {finding.message}" if item in why else finding.message
-    for item in _rejected_by_verdict(reviewed, claim, set(why)):
-        why.setdefault(item, claim.summary or "the review did not approve it")
     done = [item.id for item in state.items if item.status == "completed"]
+    why = {each.id: each.reason or claim.summary or "the review rejected it" for each in claim.rejected}
+    if claim.verdict == "fail" and len(reviewed) == 1:
+        why.setdefault(reviewed[0], claim.summary or "the review rejected it")
+    unclear: list[str] = []
+    for finding in (f for f in claim.findings if f.severity in BLOCKING):
+        owners = _subtasks_of(state, reviewed, finding, set(why))
+        unclear += [] if owners else [f"the finding '{finding.message}' names no subtask and no file of one"]
+        for item in owners:
+            why[item] = f"{why[item]}; {finding.message}" if item in why else finding.message
+    unclear += [f"'{id_}' is the id of no subtask" for id_ in why if id_ not in {*reviewed, *done}]
+    if claim.verdict == "fail" and not why:
+        unclear.append("the verdict is fail, and no subtask is rejected")
+    elif claim.verdict not in APPROVING or claim.approved:
+        unnamed = [item for item in reviewed if item not in why and item not in claim.approved]
+        unclear += [f"{item} is neither approved nor rejected" for item in unnamed]
+    if unclear and not state.batches.unread:
+        return record(ReviewUnread(number, role, "; ".join(unclear)))
+    rejected = {item: why.get(item) or unclear[0] for item in ((*reviewed, *why) if unclear else why)}
     return BatchReviewed(
         number,
-        tuple(item for item in reviewed if item not in why),
-        tuple(Rejection(item, why[item]) for item in reviewed if item in why),
+        tuple(item for item in reviewed if item not in rejected),
+        tuple(Rejection(item, rejected[item]) for item in reviewed if item in rejected),
         claim.findings,
-        tuple(Rejection(item, why[item]) for item in done if item in why),
+        tuple(Rejection(item, rejected[item]) for item in done if item in rejected),
     )
 
 
-def _rejected_by_verdict(reviewed: list[str], claim: Claim, named: set[str]) -> list[str]:
-    """What a verdict turns down without naming it: all but the approved; a list of approvals without a verdict means the rest is not."""
-    silent = [item for item in reviewed if item not in claim.approved]
-    if claim.verdict == "fail" and not named:
-        return silent or reviewed
-    return silent if not claim.verdict and claim.approved else []
-
-
 def _subtasks_of(state: State, reviewed: list[str], finding: Finding, rejected: set[str]) -> list[str]:
-    """The subtasks a blocking finding is on: those whose files it names, else those that are rejected anyway, else all."""
+    """The subtasks a blocking finding is on: those whose files it names, else those that are rejected anyway, else the only one."""
     files = {item: choosing.find(state.items, item).files for item in reviewed}
     owners = [item for item in reviewed if finding.file and is_declared(finding.file, files[item])]
-    return owners or [item for item in rejected if item] or reviewed
+    return owners or [item for item in reviewed if item in rejected] or (reviewed if len(reviewed) == 1 else [])

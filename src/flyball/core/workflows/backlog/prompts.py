@@ -24,8 +24,8 @@ _REVIEW = (
 )
 ROLES = {
     "implementer": (
-        "Resolve the issue below, and nothing else, with the smallest change that meets its acceptance criteria; add tests that\n"
-        "would fail without it. Accepted tests and test configuration are protected: if one is wrong, say so in\n"
+        "Resolve the issue below, and nothing else, with the smallest change that meets its acceptance criteria. Add tests that\n"
+        "fail without it: product code that no test notices is not accepted. Accepted tests and test configuration are protected: if one is wrong, say so in\n"
         "`protected_changes`. The backlog is kept for you: do not edit it. Set `exit_signal` to true when the issue is resolved."
     ),
     "code-reviewer": (

@@ -154,7 +154,8 @@ def _narrow(state: State, lane: Lane, wanted: Measure) -> Measure:
     """
     items = tuple(item for item in state.items if item.id == lane.item)
     own = items if lane.item not in record_of(state).created else ()
-    return replace(wanted, items=items, kept=(cycles.folder(state),), tests_may_grow=True, asked=own)
+    kept = (cycles.folder(state),)
+    return replace(wanted, items=items, kept=kept, tests_may_grow=True, asked=own, since=lane.head)
 
 
 def _validate(state: State, lane: Lane) -> Step:

@@ -38,12 +38,13 @@ ROLES = {
     ),
     SCAFFOLDER: (
         "Do the scaffold subtask below: the structure, interfaces and names that later subtasks build on, as small as they need\n"
-        "it. It must build and its tests must pass. Leave no behaviour half done: what is not there yet raises or is absent.\n"
+        "it. It must build and its tests must pass. Leave no behaviour half done: what is not there yet raises or is absent. Add a\n"
+        "test that fails without it, for what raises, too: product code that no test notices is not accepted.\n"
         "Set `exit_signal` to true when its acceptance is met."
     ),
     IMPLEMENTER: (
-        "Do the subtask below, and nothing of the others, with the smallest change that meets its acceptance; add tests that\n"
-        "would fail without it. Others work on other subtasks at the same time: keep to the files it names, and say in `summary`\n"
+        "Do the subtask below, and nothing of the others, with the smallest change that meets its acceptance. Add tests that\n"
+        "fail without it: product code that no test notices is not accepted. Others work on other subtasks at the same time: keep to the files it names, and say in `summary`\n"
         "why where you cannot. Accepted tests and test configuration are protected: you may add tests, not weaken them; if one\n"
         "is wrong, say so in `protected_changes`. Report choices that bind others in `decisions`. If it needs another subtask\n"
         "first, report `status` `blocked` with a blocker of type `dependency` that names its id. Set `exit_signal` to true when\n"
@@ -56,10 +57,10 @@ ROLES = {
     ),
     REVIEWER: (
         "Review the work as it stands in this copy; your edits are discarded. You may run anything. Judge each subtask below by\n"
-        "itself: is its acceptance met, can its tests fail, does it fit the others? Report `approved` (ids), `rejected` (with\n"
-        "`id` and `reason`), `verdict` (`pass` if all are approved, else `fail`), and `findings` with severity `critical`,\n"
-        "`major`, `minor` or `suggestion` and their `file`; the first two block. An accepted subtask that this work broke may be\n"
-        "rejected, too."
+        "itself: is its acceptance met, can its tests fail, does it fit the others? Name each subtask by its exact id, in\n"
+        "`approved` or in `rejected` (with `id` and `reason`). Report `verdict` (`pass` if all are approved, else `fail`), and\n"
+        "`findings` with severity `critical`, `major`, `minor` or `suggestion` and their `file`; the first two block. An accepted\n"
+        "subtask that this work broke may be rejected, too."
     ),
 }
 
@@ -158,6 +159,8 @@ def _reviewing(state: State, lane: Lane) -> Iterator[str]:
         yield _subtask(choosing.find(state.items, result.item))
     outside = tuple(f"{each.item}: {', '.join(each.outside)}" for each in batch.taken if each.outside)
     yield prompts.listed("Changed beside the files a subtask had named", outside)
+    if state.batches.unclear:
+        yield f"## Your last review was not clear\n{state.batches.unclear}. Review again, and name each subtask by its exact id."
     yield _plan("The plan", state.items)
 
 

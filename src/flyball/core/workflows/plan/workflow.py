@@ -15,7 +15,7 @@ from functools import partial
 
 from flyball.core.loop import gates, opening, questions
 from flyball.core.loop.batches import choosing, executing, integrating, lanes, monitoring, settling
-from flyball.core.loop.batches.reviewing import review_by, weigh
+from flyball.core.loop.batches.reviewing import judge_batch, review_by
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step
@@ -49,7 +49,7 @@ def _stage_of(state: State, lane: Lane) -> Stage:
 def _judge(state: State, lane: Lane, batch: Batch) -> Step | BatchReviewed:
     """One reviewer on a disposable copy of the candidate tip has its say on every subtask."""
     said = review_by(state, lane, brief, REVIEWER, commit=integrating.tip(state, batch), purpose="batch")
-    return said if isinstance(said, Step) else weigh(state, batch, said[0].turn, said[1])
+    return said if isinstance(said, Step) else judge_batch(state, batch, said[0].turn, REVIEWER, said[1])
 
 
 RULES = BatchRules(

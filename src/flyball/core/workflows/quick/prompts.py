@@ -8,13 +8,15 @@ from flyball.core.model.state import Lane, State
 
 ROLES = {
     "implementer": (
-        "Do what is asked for below, and nothing else, with the smallest change that does it; add tests that would fail without\n"
-        "it. Accepted tests and test configuration are protected: you may add tests, not weaken them; if one is wrong, say so in\n"
+        "Do what is asked for below, and nothing else, with the smallest change that does it. Add a test for each criterion that\n"
+        "fails without the change, with the criterion's id in its name (AC-1 as `ac_1`): work that no test notices is not accepted.\n"
+        "Accepted tests and test configuration are protected: you may add tests, not weaken them; if one is wrong, say so in\n"
         "`protected_changes`. Set `exit_signal` to true when it is done."
     ),
     "reviewer": (
         "Review the change as it stands in this copy; your edits are discarded. You may run anything. Judge whether it does what\n"
-        "was asked for, whether its tests can fail, and what the measurements cannot see. Report `verdict` (`pass`, `warn` or\n"
+        "was asked for, whether its tests can fail, and what the measurements cannot see; reject it where no test shows a criterion.\n"
+        "Report `verdict` (`pass`, `warn` or\n"
         "`fail`) and `findings` with severity `critical`, `major`, `minor` or `suggestion`; the first two block. Approve with\n"
         "`verdict` `pass`, or `warn` where something should be seen to later, and `exit_signal` true."
     ),

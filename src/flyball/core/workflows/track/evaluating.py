@@ -12,7 +12,7 @@ from flyball.core.evaluation.catalogue import BUILT_IN, EvaluatorCard
 from flyball.core.evaluation.findings import EvaluatorResult, PassResult
 from flyball.core.evaluation.judging import JudgeSeat, TrackMatter, failed_seat, judged_passes
 from flyball.core.evaluation.verdict import TrackEvaluation, aggregate, weigh_evaluator
-from flyball.core.loop import panel
+from flyball.core.loop import panel, prompts
 from flyball.core.loop.step import Step, perform, record
 from flyball.core.model.events import Moved
 from flyball.core.model.state import Lane, State
@@ -41,7 +41,7 @@ def evaluate(state: State, lane: Lane) -> Step:
     if not isinstance(measured, ef.TrackMeasured):
         folder = pages.folder(state)
         return perform(ef.MeasureTrack(key, path=folder, candidate=lane.head, base=base, chosen=found.chosen))
-    seats = _seats(base, found, measured)
+    seats = _seats(state, base, found, measured)
     checked = _judge(state, lane, found, seats) if seats else ef.AnswersChecked()
     if isinstance(checked, Step):
         return checked
@@ -56,7 +56,7 @@ def _cards(found: ef.TrackRead) -> tuple[EvaluatorCard, ...]:
     return (*BUILT_IN, *found.cards)
 
 
-def _seats(base: Commit, found: ef.TrackRead, measured: ef.TrackMeasured) -> tuple[JudgeSeat, ...]:
+def _seats(state: State, base: Commit, found: ef.TrackRead, measured: ef.TrackMeasured) -> tuple[JudgeSeat, ...]:
     """The seats of the panel; an evaluator that broke has failed already, and nobody is asked for it."""
     matter = TrackMatter(
         track=found.track,
@@ -66,6 +66,7 @@ def _seats(base: Commit, found: ef.TrackRead, measured: ef.TrackMeasured) -> tup
         product=found.product,
         changed=measured.changed,
         measured=measured.passes,
+        remarks=prompts.remarks_section(state.batches.proven) if state.batches.proven else "",
     )
     sound = tuple(each for each in found.chosen if each.name not in measured.broken)
     return judged_passes(sound, _cards(found), matter)
@@ -73,8 +74,8 @@ def _seats(base: Commit, found: ef.TrackRead, measured: ef.TrackMeasured) -> tup
 
 def _judge(state: State, lane: Lane, found: ef.TrackRead, seats: tuple[JudgeSeat, ...]) -> Step | ef.AnswersChecked:
     """Ask each judge its own question, with a form for the answer, and have checked what they cite."""
-    prompts = {seat.role: seat.prompt for seat in seats}
-    answers = panel.convene(state, lane, lambda _state, _lane, role, _purpose: prompts[role], tuple(prompts))
+    asked = {seat.role: seat.prompt for seat in seats}
+    answers = panel.convene(state, lane, lambda _state, _lane, role, _purpose: asked[role], tuple(asked))
     if isinstance(answers, Step):
         return answers
     key = EffectId(f"check-answers/{len(lane.visits)}")

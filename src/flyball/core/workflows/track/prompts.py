@@ -41,8 +41,8 @@ ROLES = {
         "severity `critical`, `major`, `minor` or `suggestion`; the first two send the plan back."
     ),
     EXECUTOR: (
-        "Do the task below, and nothing of the others, with the smallest change that meets its acceptance; add tests that would\n"
-        "fail without it. Keep to the files it names, and say in `summary` why where you cannot. Accepted tests are protected:\n"
+        "Do the task below, and nothing of the others, with the smallest change that meets its acceptance. Add tests that fail\n"
+        "without it: product code that no test notices is not accepted. Keep to the files it names, and say in `summary` why where you cannot. Accepted tests are protected:\n"
         "you may add tests, not weaken them. Write nothing below conductor/: boxes and commits are written for you. If prices,\n"
         "models, tiers, pipelines or personas change, say so in `business_doc_sync`. Report choices that bind others in\n"
         "`decisions`. Set `exit_signal` to true when the acceptance is met."
