@@ -67,6 +67,11 @@ def _reason(state: State, lane: Lane, passed: str, branch: str) -> str:
     return "; ".join(part for part in (passed, evidence(state), f"the work is on branch {branch}") if part)
 
 
+ELSEWHERE = (
+    "gates ran in another folder with neither set-up nor sandbox: it is not shown that they measured the agent's files"
+)
+
+
 def unnoticed_work(state: State) -> tuple[str, ...]:
     """What is to be said of each piece of accepted work that no test notices."""
     return tuple(
@@ -79,8 +84,11 @@ def unnoticed_work(state: State) -> tuple[str, ...]:
 def evidence(state: State) -> str:
     """In one line, which test notices the work that was accepted, or that none does."""
     unseen = unnoticed_work(state)
-    if unseen:
-        return first_few(unseen, 2)
+    settings = state.task.settings
+    # A test that notices the change has read the candidate's files.
+    is_elsewhere = settings.sandbox == "none" and not settings.setup and not settings.attended
+    if unseen or (is_elsewhere and not state.noticed):
+        return "; ".join((*([first_few(unseen, 2)] if unseen else []), *([ELSEWHERE] if is_elsewhere else [])))
     first_seen = next(iter(state.noticed.values()), None)
     others = len(state.noticed) - 1
     more = f" (and {plural(others, 'other piece')} of work by a test each)" if others > 0 else ""
