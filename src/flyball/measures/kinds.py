@@ -1,6 +1,6 @@
 """What each kind of measurement looks at beyond one round of gates."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from msgspec.structs import replace
@@ -154,12 +154,13 @@ def refactor(examination: Examination, protection: Protection) -> Found:
 
 
 def document(examination: Examination, protection: Protection) -> Found:
-    """One round with its planted failures, and what the changed documents hold."""
+    """One round with its planted failures, what the changed documents hold, and QA's criteria of documents."""
     trial = examination.trial()
     tricks, notes = _proof(examination, protection, trial)
     diagrams = Diagrams(examination.commands, examination.tree.directory)
     files = measure_changed_files(examination, diagrams)
-    return Found(trial, files=files, tricks=tricks, notes=(*notes, *diagrams.notes))
+    checks, _ = _checks(examination, _code(examination), Quality(), trial, clean=False, only=qa.OF_DOCUMENTS)
+    return Found(trial, files=files, tricks=tricks, checks=checks, notes=(*notes, *diagrams.notes))
 
 
 def gates(examination: Examination, protection: Protection) -> Found:
@@ -197,13 +198,19 @@ def quality_assurance(examination: Examination, protection: Protection) -> Found
 
 
 def _checks(
-    examination: Examination, code: ChangedCode, numbers: Quality, trial: Trial, *, clean: bool
+    examination: Examination,
+    code: ChangedCode,
+    numbers: Quality,
+    trial: Trial,
+    *,
+    clean: bool,
+    only: Collection[str] = (),
 ) -> tuple[tuple[Check, ...], tuple[GateResult, ...]]:
-    """The eleven criteria, and how the tools they need ran."""
+    """The eleven criteria or `only` some, and how the tools they need ran."""
     reported: dict[str, list[str]] = {}
     for case in trial.round.cases.values():
         reported.setdefault(case.file, []).append(case.id)
-    linted = run_lint(examination) if examination.settings.qa.lint_clean == "on" else None
+    linted = run_lint(examination) if examination.settings.qa.lint_clean == "on" and not only else None
     given = qa.Evidence(
         examination.request,
         examination.settings,
@@ -214,7 +221,7 @@ def _checks(
         lint=linted[0] if linted else None,
         reported=reported,
     )
-    return qa.checks(given), (linted[1],) if linted else ()
+    return qa.checks(given, only), (linted[1],) if linted else ()
 
 
 def _tests_verdict(trial: Trial, *, clean: bool) -> qa.Verdict:
