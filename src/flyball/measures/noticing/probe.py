@@ -20,6 +20,7 @@ from flyball.measures.sources import (
     declared_tests,
     ending_with,
     is_code,
+    is_criterion,
     is_test_file,
     names_item,
     text_of,
@@ -299,7 +300,7 @@ class _Probe:
 
     def _unnamed_criteria(self) -> tuple[str, ...]:
         """The criteria, if there are several, that no test names which ran."""
-        items = self._examination.request.items
+        items = [item for item in self._examination.request.items if is_criterion(item)]
         if len(items) < 2:
             return ()
         words = [i for _, run in self._gates for i, case in run.cases.items() if case.outcome == "passing"]
