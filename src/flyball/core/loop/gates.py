@@ -185,7 +185,7 @@ def not_all_passing(measured: Measurement) -> list[str]:
     missing += [f"a test is newly skipped: {t}" for t in measured.newly_skipped]
     counted = any(g.counts is not None for g in measured.gates)
     if counted and not counts.passing and not counts.failing:
-        missing.append(f"no test passed, of {counts.total} found: 0 of 0 is not green")
+        missing.append(f"no test passed, of {counts.total} found" if counts.total else "no tests ran")
     missing += [
         f"{g.name} fails: exit {g.exit_code}" for g in measured.gates if not g.passed and not g.broken and not g.counts
     ]
