@@ -169,7 +169,16 @@ class _Probe:
             if self._without_change(frozenset()).red:
                 return Noticed("new-test", f"the gate {name} fails without the change")
             return Noticed("existing-test", f"the gate {name} fails when the changed code is broken")
+        if self._is_red_at_start():
+            return Noticed("new-test", f"the gate {self._gates[0][0].name} fails without the change")
         return Noticed("nothing")
+
+    def _is_red_at_start(self) -> bool:
+        """Whether a gate fails on the tree the work began with, which holds no test of its author."""
+        self._examination.use(self._workspace.tree_of(self.since))
+        ran = self._run({})
+        self._examination.use(self._tree)
+        return ran.red
 
     def _broken_files(self) -> dict[str, Broken]:
         found = {}
