@@ -148,7 +148,8 @@ def refactor(_state: State, lane: Lane, measured: Measurement, claim: Claim) -> 
         findings=_open_findings(lane, gate, claim),
         score=float(-measured.counts.failing * 1000 - worst),
         rate=gates.pass_rate(measured),
-        failing=measured.failing,
+        failing=None if measured.is_known_by_output else measured.failing,
+        by_output=measured.is_known_by_output,
     )
 
 
@@ -189,6 +190,7 @@ def document(_state: State, lane: Lane, measured: Measurement, claim: Claim) -> 
         progress=progress,
         score=float(files.documents + files.decision_records - wrong - measured.counts.failing * 1000),
         findings=_open_findings(lane, gate, claim),
+        rate=gates.pass_rate(measured),
     )
 
 
