@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from flyball.core.model.task import Gate, Settings
 from flyball.measures.gates.ways_back import find_way_back
+from flyball.wiring.run.readiness import way_back
 
 pytestmark = pytest.mark.req("C42", "C43")
 SITE = sysconfig.get_paths()["purelib"]
@@ -120,6 +121,15 @@ def test_an_editable_install_outside_the_repository_is_a_way_back_too(tmp_path: 
     elsewhere = (root / ".venv").rename(tmp_path / "venv")
     assert find_way_back(root, UNCONFINED) == ""
     assert str(elsewhere) in find_way_back(root, UNCONFINED, [elsewhere])
+
+
+def test_a_python_of_the_machine_that_leads_back_is_found_by_path(tmp_path: Path) -> None:
+    root, site = tmp_path / "project", tmp_path / "usr/lib/python3.11/site-packages"
+    put(tmp_path, {"project/src/calcpkg/main.py": PRODUCT, "usr/bin/python3": "", f"{site}/other.pth": "/elsewhere\n"})
+    environment = {"PATH": f"{tmp_path}/usr/bin", "HOME": str(tmp_path / "home")}
+    assert way_back(UNCONFINED, environment, root) == ""
+    put(tmp_path, {f"{site}/__editable__.calcpkg-1.pth": f"{root}/src\n"})
+    assert "__editable__.calcpkg-1.pth leads back" in way_back(UNCONFINED, environment, root)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,8 @@ class _Search:
             yield from (
                 place / name for name in folders if (place / name).is_symlink() and self._link_leads(place / name)
             )
-            folders[:] = [name for name in folders if name not in CACHES]
+            # An environment elsewhere may have the repository in it.
+            folders[:] = [name for name in folders if name not in CACHES and place / name != self.root]
             for name in names:
                 file = place / name
                 if self._link_leads(file) if file.is_symlink() else self._text_leads(file):

@@ -138,5 +138,13 @@ def require_candidate_measured(settings: Settings, environment: Mapping[str, str
 
 def way_back(settings: Settings, environment: Mapping[str, str], root: Path) -> str:
     """A sentence where an environment that gates use leads back to the user's own files; empty where none does."""
+    if settings.setup or settings.sandbox != "none":
+        return ""
     commands = (*(gate.command for gate in settings.gates), settings.lint)
-    return find_way_back(root, settings, outside_environments(commands, environment))
+    outside = outside_environments(commands, environment)
+    # A container's own Python is no virtual environment, and people install into it.
+    folders = [Path(folder) for folder in environment.get("PATH", os.defpath).split(os.pathsep) if folder]
+    homes = [Path(environment.get("HOME", "/"), ".local"), *(each.parent for each in folders if each.name == "bin")]
+    shared = dict.fromkeys(place for home in homes for place in home.glob("lib/python3*/*-packages"))
+    other = (place for place in shared if not any(place.is_relative_to(each) for each in outside))
+    return find_way_back(root, settings, (*outside, *other))
