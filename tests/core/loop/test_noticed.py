@@ -107,7 +107,7 @@ def test_the_verdict_line_says_where_nothing_shows_whose_files_were_measured(
 ) -> None:
     task = replace(a_task(items=()), workflow="quick", agents=(ONE,))
     roles = {"default": AgentChoice("one", "large")}
-    chosen = replace(task.settings, roles=roles, attended=False, **settings)  # type: ignore[arg-type]
+    chosen = replace(task.settings, roles=roles, attended=False, **settings)
     state = Simulator(Noticing(found), replace(task, settings=chosen), "IMPLEMENT").run()
     assert state.stopped is not None
     assert (state.decision, ELSEWHERE in state.stopped.reason) == ("DONE", said)
