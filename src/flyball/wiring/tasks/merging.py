@@ -50,7 +50,7 @@ def merge_task(site: Site, task: TaskId, environment: Mapping[str, str]) -> Merg
         )
     tip = look(repository, branch).tip
     already = into and site.workspace(state.task).merged_into(state.main.head, into) == into
-    merge = UserMerge(repository, environment, branch, tip or state.main.head, _onto(state), _edited(state))
+    merge = UserMerge(repository, environment, branch, tip or state.main.head, _onto(state), _documents(state))
     if into != branch and (already or (tip is not None and merge.is_done)):
         return MergeResult(task, branch, into, merged=True, reason=f"{branch} is already merged into {into or 'HEAD'}.")
     if tip is None:
@@ -68,7 +68,7 @@ def _onto(state: State) -> str:
     return state.prepared.onto if state.prepared is not None else ""
 
 
-def _edited(state: State) -> tuple[str, ...]:
+def _documents(state: State) -> tuple[str, ...]:
     """The documents of the user's that flyball edits in their tree for this task."""
     source = state.task.source
     return (source.path,) if source is not None and (edits_documents(state.task.workflow) or source.format) else ()
