@@ -181,6 +181,7 @@ class EvaluatorsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ShipTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[ship]`."""
 
+    merge: Flag | None = None
     push: Flag = False
     pull_request: Flag = False
     squash: Flag = False
@@ -232,7 +233,6 @@ class TopLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lint: Command | None = None
     parallel: Count | None = None
     attended: Flag | None = None
-    in_place: Flag | None = None
     approve_plan: Flag | None = None
 
 

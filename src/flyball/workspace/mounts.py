@@ -67,7 +67,7 @@ class EnvironmentMounts(msgspec.Struct, frozen=True):
         """What is mounted so that a command in `tree` can do to them what it may, and no more."""
         if use == "writable":
             return []
-        own = environment_folders(tree, self.names) if use == "pristine" and tree != self.root else ()
+        own = environment_folders(tree, self.names) if use == "pristine" else ()
         filled = [name for name in own if any((tree / name).iterdir())]
         mounts = [mount for name in filled for mount in pristine(self.root / name, tree / name)]
         for name in self.lent:
@@ -78,9 +78,7 @@ class EnvironmentMounts(msgspec.Struct, frozen=True):
     def _is_lent(self, tree: Path, name: str) -> bool:
         """Whether the user's are to be seen in the tree; a folder is made there for them, in which nothing else may lie."""
         source, own = self.root / name, tree / name
-        if not source.is_dir() or tree == self.root:
-            return source.is_dir()
-        if own.is_symlink() or (own.exists() and (not own.is_dir() or any(own.iterdir()))):
+        if not source.is_dir() or own.is_symlink() or (own.exists() and (not own.is_dir() or any(own.iterdir()))):
             return False
         # An agent may have put a link there, through which the mount's folder would be made outside the tree.
         if not own.parent.is_dir() or not own.parent.resolve().is_relative_to(tree.resolve()):
@@ -90,13 +88,11 @@ class EnvironmentMounts(msgspec.Struct, frozen=True):
 
     def _lend(self, tree: Path, name: str, use: EnvironmentUse) -> list[Mount]:
         source = self.root / name
-        # In the user's own tree it may be a link, over which nothing can be mounted.
-        target = Path(os.path.realpath(source)) if tree == self.root else source
         if use == "pristine" or self.copies is None:
-            return pristine(target, source)
+            return pristine(source, source)
         copy = self.copies(tree) / quote(name, safe="")
         renew(source, copy)
-        return [Mount("writable", target, copy)]
+        return [Mount("writable", source, copy)]
 
 
 def pristine(target: Path, source: Path) -> list[Mount]:

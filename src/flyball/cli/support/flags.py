@@ -56,9 +56,12 @@ SETTINGS: dict[str, Any] = {
         "Sandbox: auto, bwrap or none. Default: auto (bwrap; where bwrap does not work, an attended run warns and continues, an unattended run refuses).",
         "KIND",
     ),
-    "in_place": Annotated[
+    "merge": Annotated[
         bool | None,
-        typer.Option("--in-place", help="Work in this tree. Default: work in an isolated checkout."),
+        typer.Option(
+            "--merge/--no-merge",
+            help="Merge the branch of a DONE task into the branch that is checked out, as `flyball merge` does. Default: no.",
+        ),
     ],
     "parallel": Annotated[
         int | None,

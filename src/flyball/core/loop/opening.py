@@ -43,7 +43,7 @@ def _as_delivered(state: State, lane: Lane) -> Step | None:
     if not isinstance(lane.outcomes.get(name), Saved):
         return perform(Save(name, label=label, message=f"{label}: {state.task.id}", parent=lane.head))
     delivered = next((c.tree for c in reversed(state.checkpoints) if c.commit == lane.head), lane.tree)
-    if state.task.settings.in_place or lane.tree == delivered:
+    if lane.tree == delivered:
         return None
     return perform(Restore(EffectId(f"restore/{lane.restores + 1}"), to=lane.head, reason="reopened by a person"))
 

@@ -61,7 +61,7 @@ class Effect(_Identified, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Prepare(Effect, frozen=True, omit_defaults=True, tag="prepare"):
-    """Make the task's workspace, or what is missing of it: isolated checkout (or the tree in place), vault, branch, setup command.
+    """Make the task's workspace, or what is missing of it: isolated checkout, vault, branch, setup command.
 
     `again`: it was removed, and is made anew from what was saved.
     """

@@ -154,7 +154,6 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     evaluate: EvaluateSettings = EvaluateSettings()
     sandbox: Literal["bwrap", "none"] = "bwrap"
     network: bool = True
-    in_place: bool = False
     attended: bool = False
     approve_plan: bool = False
     parallel: int | None = None
@@ -167,6 +166,9 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     squash: bool = False
     report_html: bool = False
     author: str = ""
+    merge: bool = False
+    in_place: bool = False
+    """Only in journals of older versions: the task began in the user's own tree."""
 
     def choice(self, role: str) -> AgentChoice:
         """The agent for a role: its own setting, else the default one."""

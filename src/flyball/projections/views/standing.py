@@ -109,8 +109,22 @@ def health(state: State, history: TaskHistory) -> str:
     return last
 
 
+def in_place_note(state: State) -> str:
+    """How an unfinished task goes on that an older version worked on in the user's own tree; empty for all others."""
+    if not state.task.settings.in_place or final_stop(state) is not None:
+        return ""
+    return (
+        f"this task began with --in-place, which flyball no longer has: flyball resume {state.task.id} continues it in an isolated checkout "
+        "from its last checkpoint, and what your tree has beyond that stays there"
+    )
+
+
 def reason(state: State, history: TaskHistory) -> str:
     """Why the decision is what it is."""
+    return "; ".join(filter(None, (_reason(state, history), in_place_note(state))))
+
+
+def _reason(state: State, history: TaskHistory) -> str:
     if state.stopped is not None:
         return state.stopped.reason
     held = hold_of(state)
@@ -226,8 +240,7 @@ def _command_when_done(state: State, *, merged: bool, deleted: bool) -> str:
         return f"git branch {state.prepared.branch} {state.main.head}"
     if merged or state.prepared is None or not is_delivered(state):
         return f"flyball report {state.task.id}"
-    in_place = state.task.settings.in_place
-    return f"flyball diff {state.task.id}" if in_place else f"git merge {state.prepared.branch}"
+    return f"git merge {state.prepared.branch}"
 
 
 def _option_to_raise_limit(state: State) -> str:

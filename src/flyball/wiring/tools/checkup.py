@@ -149,10 +149,6 @@ def _repository(site: Site) -> MachineCheck:
     if repository.head is None:
         fix = 'git add -A && git commit --allow-empty -m "Start"'
         return MachineCheck("repository", "fail", f"{repository.root} has no commit", fix)
-    if repository.in_progress:
-        says = f"a {repository.in_progress} is in progress in {repository.root}"
-        fix = f"finish it, or do not use --in-place: git {repository.in_progress} --abort"
-        return MachineCheck("repository", "warn", says, fix)
     return MachineCheck("repository", "ok", f"{repository.root} on {repository.branch or 'a detached HEAD'}")
 
 
