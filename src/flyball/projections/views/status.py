@@ -212,7 +212,9 @@ def status(state: State, history: TaskHistory, said: Sequence[PersonSpoke] = (),
             Forced(v.stage, v.completed_at, v.exit_reason) for v in state.main.visits if v.forced and v.completed_at
         ),
         unverified=unverified_parts(state, history),
-        tricks=tuple(TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in history.tricks.values()),
+        tricks=tuple(
+            TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in history.tricks.values() if not t.harmless
+        ),
         remarks=history.remarks,
         coverage=history.measured.coverage if history.measured else None,
         next_command=standing.next_command(state, said, merged=bool(seen.merged_into), deleted=seen.deleted),
