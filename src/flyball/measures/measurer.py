@@ -26,7 +26,6 @@ from flyball.measures.gates.junit import Outcome
 from flyball.measures.gates.running import count
 from flyball.measures.kinds import KINDS, measure_restored, measure_unaided
 from flyball.measures.noticing.probe import measure_noticed
-from flyball.measures.planting.twins import measure_twins
 from flyball.measures.remarks.change import RemarksMade, changed_tree, make_remarks
 from flyball.measures.sources import text_of
 from flyball.measures.tampering.conflict_markers import conflict_markers
@@ -35,6 +34,7 @@ from flyball.measures.tampering.installed_modules import installed_modules
 from flyball.measures.tampering.protected import Protection, changed_paths, protect
 from flyball.measures.tampering.tests_by_report import held_by_file
 from flyball.measures.trees import RememberedTrees, Trees
+from flyball.measures.twins import measure_twins
 from flyball.ports import Blobs, Confine, Notify, Stop, Workspace
 
 SHOWN = 200
