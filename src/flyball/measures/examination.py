@@ -174,7 +174,7 @@ class Examination(msgspec.Struct, eq=False):
         # A run that stopped at its first failure has not lost its other tests, nor has one that could not be built.
         told = (counted or gates.passed) and not failing and not any(_is_unbuilt(run) for run in gates.runs)
         missing = expected.missing(outcomes) if told else ()
-        skipped = expected.newly_skipped(outcomes, only_accepted=self.request.kind in {"red", "baseline"})
+        skipped = expected.newly_skipped(outcomes)
         if self.request.kind == "baseline":
             missing, skipped = (), ()
         if missing:

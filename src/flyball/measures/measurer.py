@@ -24,15 +24,17 @@ from flyball.measures.gates.expectations import Expectations, keep, load
 from flyball.measures.gates.gate_tree import Fingerprint, GateTree
 from flyball.measures.gates.junit import Outcome
 from flyball.measures.gates.running import count
-from flyball.measures.kinds import KINDS, measure_unaided
+from flyball.measures.kinds import KINDS, measure_restored, measure_unaided
 from flyball.measures.noticing.probe import measure_noticed
 from flyball.measures.remarks.change import RemarksMade, changed_tree, make_remarks
+from flyball.measures.sources import text_of
 from flyball.measures.tampering.conflict_markers import conflict_markers
 from flyball.measures.tampering.gate_scripts import makings
 from flyball.measures.tampering.installed_modules import installed_modules
 from flyball.measures.tampering.protected import Protection, changed_paths, protect
 from flyball.measures.tampering.tests_by_report import held_by_file
 from flyball.measures.trees import RememberedTrees, Trees
+from flyball.measures.twins import measure_twins
 from flyball.ports import Blobs, Confine, Notify, Stop, Workspace
 
 SHOWN = 200
@@ -120,6 +122,9 @@ class TreeMeasurer:
         examination.use(sha)
         found = KINDS[request.kind](examination, protection)
         found = measure_unaided(examination, protection, found)
+        examination.use(sha)
+        found = measure_twins(examination, found)
+        found = measure_restored(examination, protection, found)
         found = measure_noticed(examination, protection, found, sha)
         self._left[directory] = tree.fingerprint()
         measured = self._assemble(examination, protection, sha, found)
@@ -158,7 +163,13 @@ class TreeMeasurer:
         mended = workspace.overlay(request.candidate, put_back, protection.rewritten) if is_mended else ""
         changed = _changes(examination, protection)
         made = RemarksMade() if is_baseline else self._remarks(workspace, request.base, Commit(sha))
-        remarks = dict.fromkeys((*protection.remarks, *found.remarks, *made.remarks)) if not is_baseline else {}
+        skipped = (
+            _remark_on_skip(test, workspace, Commit(sha))
+            for test in examination.expectations.born_skipped(trial.outcomes)
+        )
+        remarks = (
+            dict.fromkeys((*skipped, *protection.remarks, *found.remarks, *made.remarks)) if not is_baseline else {}
+        )
         # What was accepted before, a reviewer has seen.
         remarks_in_order = sorted(remarks, key=lambda remark: remark.file not in changed)
         covered = merge_coverage(run.covered for run in trial.round.runs)
@@ -196,6 +207,14 @@ class TreeMeasurer:
             unparsed=found.unparsed[:SHOWN],
             noticed=found.noticed,
         )
+
+
+def _remark_on_skip(test: str, workspace: Trees, tree: Commit) -> Remark:
+    file, _, name = test.partition("::")
+    last = name.rpartition("::")[2].partition("[")[0]
+    lines = text_of(workspace.read_file(tree, file)).splitlines()
+    line = next((number for number, text in enumerate(lines, 1) if last and last in text), 0)
+    return Remark(file, line, f"the new test {name or file} was skipped: nothing shows that it can pass")
 
 
 def _texts(accepted: Commit, settings: Settings, workspace: Trees) -> Iterable[str]:

@@ -67,6 +67,7 @@ def compose(
         _PURPOSES.get(purpose) or text or f"You are the {role} of this task.",
         *context,
         _commands(state),
+        _may_change(state),
         _consent(lane) if purpose == "consent" else "",
         measured,
         *_change_under_review(state, lane),
@@ -104,6 +105,10 @@ def _commands(state: State) -> str:
     return listed("Commands that check the work, run in the root of the repository", tuple(told))
 
 
+def _may_change(state: State) -> str:
+    return listed("Protected files that may change in this task", state.task.settings.may_change)
+
+
 def _consent(lane: Lane) -> str:
     wanted = listed("Protected files the implementer wants to change", lane.loop.consent_wanted)
     return f"{wanted}\n\nThis copy is the implementer's tree; the accepted versions are those of commit {lane.tests_accepted}."
@@ -138,19 +143,25 @@ def remarks_section(measured: Measurement) -> str:
     return listed(f"Remarks\n{REMARKS_MEANING}", tuple(clean(line, REMARK_LENGTH) for line in lines))
 
 
+WAY_OUT = "make it again and name the file with the reason in `protected_changes`: a person, or a reviewer with another model, may allow it."
+
+
 def measured_section(lane: Lane) -> str:
     """What the last iteration was found to lack, for the role that goes on."""
     judged = lane.loop.judged
     lines = _verdict(lane, judged) if judged is not None else []
-    if lane.loop.last is not None and lane.loop.last.tricks:
+    tricks = lane.loop.last.tricks if lane.loop.last is not None else ()
+    if any(not trick.harmless for trick in tricks):
         lines.append("Set aside, because it would make the gate say more than is true:")
-        lines += [f"- {t.kind}: {t.path}: {t.detail}" for t in lane.loop.last.tricks]
+        lines += [f"- {t.kind}: {t.path}: {t.detail}" for t in tricks if not t.harmless]
     if lane.put_back:
         kept = (
             "The tree is an earlier one again." if lane.loop.restored else "All other changes of that turn were kept."
         )
         back = quantities.first_few(lane.put_back, 20)
         lines.append(f"These protected files were put back as they were accepted: {back}. {kept}")
+        lines += [f"- {t.path}: {t.detail}" for t in tricks if t.harmless]
+        lines.append(f"If the request needs such a change, {WAY_OUT}")
     lines += _output(lane.loop.last or lane.loop.entry)
     if lane.last_interrupted:
         lines.append(

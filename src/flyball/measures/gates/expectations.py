@@ -56,10 +56,14 @@ class Expectations(msgspec.Struct, frozen=True):
             if self.accepted[i] != "declared" or not is_reported(i, outcomes)
         )
 
-    def newly_skipped(self, outcomes: Mapping[str, Outcome], *, only_accepted: bool) -> tuple[str, ...]:
-        """Tests that are skipped or expected to fail and were not before."""
+    def newly_skipped(self, outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
+        """Accepted tests that are skipped or expected to fail and were not before."""
         skipped = sorted(i for i, outcome in outcomes.items() if outcome in {"skipped", "xfailed"})
         before = {i: self.accepted.get(i) or self.accepted.get(i.partition("[")[0]) for i in skipped}
-        return tuple(
-            i for i, was in before.items() if was in {"passing", "failing"} or (was is None and not only_accepted)
-        )
+        return tuple(i for i, was in before.items() if was in {"passing", "failing"})
+
+    def born_skipped(self, outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
+        """New tests that are skipped or expected to fail."""
+        known = {i.partition("[")[0] for i in (*self.accepted, *self.baseline)}
+        skipped = (i for i, outcome in outcomes.items() if outcome in {"skipped", "xfailed"})
+        return tuple(sorted(i for i in skipped if i.partition("[")[0] not in known))

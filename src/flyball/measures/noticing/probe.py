@@ -49,7 +49,7 @@ _READS_TEXT = re.compile(
 def measure_noticed(examination: Examination, protection: Protection, found: Found, tree: str) -> Found:
     """What a green candidate is found to lack: sources that parse and, before product code is accepted, a test that notices it."""
     request = examination.request
-    doubted = protection.doubted or any(not trick.harmless for trick in found.tricks)
+    doubted = bool(protection.tricks) or any(not trick.harmless for trick in found.tricks)
     if request.kind not in _KINDS or not found.trial.green or doubted or found.flaky:
         return found
     examination.use(tree)

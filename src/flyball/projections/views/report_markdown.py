@@ -26,7 +26,8 @@ def markdown(report: Report) -> str:
         _section("How it was verified", _verifications(r)),
         _section("Not verified", _unverified_parts(r)),
         _section("Who reviewed", [_review(x) for x in r.reviews]),
-        _section("Tricks caught", [_trick(t) for t in r.tricks]),
+        _section("Tricks caught", [_trick(t) for t in r.tricks if not t.harmless]),
+        _section("Protected files that were restored", [_trick(t) for t in r.tricks if t.harmless]),
         _section(
             "False claims", [f"{_where(c)}: said done, but measured: {_in_one_line(c.missing)}" for c in r.false_claims]
         ),

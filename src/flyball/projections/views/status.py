@@ -225,7 +225,9 @@ def status(state: State, history: TaskHistory, said: Sequence[PersonSpoke] = (),
             for c in (history.checked.checks if history.checked else ())
             if c.status == "fail" and not c.blocking
         ),
-        tricks=tuple(TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in history.tricks.values()),
+        tricks=tuple(
+            TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in history.tricks.values() if not t.harmless
+        ),
         remarks=history.remarks,
         coverage=history.measured.coverage if history.measured else None,
         next_command=standing.next_command(state, said, merged=bool(seen.merged_into), deleted=seen.deleted),
