@@ -47,6 +47,7 @@ class RunFlags(msgspec.Struct, frozen=True):
     idle_timeout: float | str | None = None
     approve_plan: bool | None = None
     optional: bool | None = None
+    failing: str | None = None
 
 
 class Configured(msgspec.Struct, frozen=True):
@@ -91,6 +92,7 @@ def build(file: FileConfig | None, flags: RunFlags, *, terminal: bool = False) -
         environment_folders=_first(options.environment, defaults.environment_folders),
         protected=options.protected,
         unnoticed=options.unnoticed,
+        failing=_first(_flag(flags, "failing", schema.GateOptions), options.failing),
         roles=cast.roles,
         limits=with_limits(_change_limits(Limits(), given_values(said.limits)), flags),
         breaker=_breaker(said),

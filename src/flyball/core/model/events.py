@@ -230,6 +230,25 @@ class Consented(Fact, frozen=True, omit_defaults=True, tag="change.consented"):
     lane: str = MAIN
 
 
+class FailuresDecided(Fact, frozen=True, omit_defaults=True, tag="failures.decided"):
+    """Which of the tests that failed at the baseline are part of the work, `*` for all; the others are known failures."""
+
+    work: tuple[str, ...]
+    by: Literal["request", "person", "setting", "nobody"]
+    failing: int
+    remembered: bool = False
+
+    @property
+    def told(self) -> str:
+        """In one line, what was decided and by whom."""
+        if not self.work:
+            who = {"nobody": "nobody said that they are part of the work", "person": "a person said so"}
+            return f"{self.failing} tests that failed before the task began are known failures: {who.get(self.by, 'a setting says so')}"
+        which = str(self.failing) if "*" in self.work else f"{len(self.work)} of {self.failing}"
+        why = {"request": "the request asks for them", "person": "a person said so"}.get(self.by, "a setting says so")
+        return f"{which} tests that failed before the task began are part of the work: {why}"
+
+
 class DocumentSeen(Fact, frozen=True, omit_defaults=True, tag="document.seen"):
     """A file of the user's was read as it was; `notes` say what people did to it."""
 

@@ -94,6 +94,7 @@ class Report(msgspec.Struct, frozen=True):
     stages: tuple[StageTime, ...]
     forced: tuple[rec.Move, ...]
     unverified: tuple[UnverifiedShown, ...]
+    failures: tuple[str, ...]
     tricks: tuple[rec.TrickSeen, ...]
     remarks: rec.RemarksSeen
     false_claims: tuple[FalseClaim, ...]
@@ -158,6 +159,7 @@ def report(state: State, history: TaskHistory) -> Report:
         stages=_stages(state),
         forced=tuple(m for m in history.moves if m.forced),
         unverified=unverified_parts(state, history),
+        failures=standing.failures(state, history),
         tricks=tuple(history.tricks.values()),
         remarks=history.remarks,
         false_claims=tuple(

@@ -165,6 +165,7 @@ class Status(msgspec.Struct, frozen=True):
     stopped: StoppedShown | None
     forced: tuple[Forced, ...]
     unverified: tuple[UnverifiedShown, ...]
+    failures: tuple[str, ...]
     tricks: tuple[TrickShown, ...]
     remarks: RemarksSeen
     coverage: CoverageSeen | None
@@ -212,6 +213,7 @@ def status(state: State, history: TaskHistory, said: Sequence[PersonSpoke] = (),
             Forced(v.stage, v.completed_at, v.exit_reason) for v in state.main.visits if v.forced and v.completed_at
         ),
         unverified=unverified_parts(state, history),
+        failures=standing.failures(state, history),
         tricks=tuple(TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in history.tricks.values()),
         remarks=history.remarks,
         coverage=history.measured.coverage if history.measured else None,

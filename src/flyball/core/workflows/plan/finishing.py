@@ -79,7 +79,7 @@ def report(state: State, lane: Lane) -> Step:
     """Deliver the branch; what a person left out is named, and what they opened after the final review is worked on first."""
     if planning.following(state) != "FINAL_REVIEW":
         return record(Moved(planning.following(state), lane.stage, "subtasks are open again"))
-    return shipping.ship(state, lane, "; ".join(("gates passed", *_account(state))))
+    return shipping.ship(state, lane, "; ".join((shipping.gates_told(state, lane), *_account(state))))
 
 
 def _account(state: State) -> Iterator[str]:

@@ -15,6 +15,7 @@ from flyball.core.text.quantities import plural
 
 DOCUMENTS_NEEDED = 3
 REFACTOR_ITERATIONS = 5
+_WITHIN_LIMITS = "and no changed function exceeds the limits"
 _CANNOT = "tdd cannot verify RED here (flyball run --workflow quick needs no failing test first)"
 """What works here as it is comes first: screens cut long reasons at their end."""
 
@@ -117,7 +118,7 @@ def refactor(_state: State, lane: Lane, measured: Measurement, _claim: Claim) ->
     )
     worst = len(quality.over_limit) if quality else 0
     return Weighed(
-        gates.gate_verdict("all tests pass and no changed function exceeds the limits", missing, values),
+        gates.gate_verdict(gates.passing_condition(measured, _WITHIN_LIMITS), missing, values),
         progress=progress,
         score=float(-measured.counts.failing * 1000 - worst),
         rate=gates.pass_rate(measured),

@@ -167,7 +167,8 @@ def complete(state: State, lane: Lane) -> Step:
     if told is not None:
         return told
     unverified = record_of(state).unverified
-    passed = f"gates and evaluators passed; {plural(done, 'task')} done"
+    gates_told = shipping.gates_told(state, lane, "gates and evaluators passed")
+    passed = f"{gates_told}; {plural(done, 'task')} done"
     return shipping.ship(
         state, lane, f"{passed}; ticked by a person, not verified: {', '.join(unverified)}" if unverified else passed
     )
