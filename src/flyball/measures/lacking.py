@@ -86,13 +86,13 @@ def _users_files(examination: Examination) -> tuple[str, ...]:
     kept = (LOOP, *all_environments(root, examination.settings.environment_folders))
     known = frozenset(examination.index.files)
 
-    def found() -> Iterator[tuple[int, str]]:
+    def sizes() -> Iterator[tuple[int, str]]:
         for name, path in tree_files(root, examination.settings).items():
             if name not in known and not name.startswith(tuple(f"{folder}/" for folder in kept)) and path.is_file():
                 yield path.stat().st_size, name
 
     total, names = 0, []
-    for size, name in sorted(found()):
+    for size, name in sorted(sizes()):
         total += size
         if total > MOST_COPIED:
             break

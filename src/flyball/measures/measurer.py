@@ -171,7 +171,7 @@ class TreeMeasurer:
             counts=count(trial.outcomes, known),
             tests_ref=keep(self._blobs, found.outcomes if found.outcomes is not None else trial.outcomes),
             failing=failing[:SHOWN],
-            known=_excused(trial, known)[: BASELINE_SHOWN if is_baseline else SHOWN],
+            known=_excused_tests(trial, known)[: BASELINE_SHOWN if is_baseline else SHOWN],
             failing_ref=keep(self._blobs, trial.failing) if trial.failing else "",
             missing=trial.missing[:SHOWN],
             newly_skipped=trial.newly_skipped[:SHOWN],
@@ -201,7 +201,7 @@ class TreeMeasurer:
         )
 
 
-def _excused(trial: Trial, known: frozenset[str]) -> tuple[str, ...]:
+def _excused_tests(trial: Trial, known: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(i for i, outcome in trial.outcomes.items() if outcome == "failing" and i in known))
 
 

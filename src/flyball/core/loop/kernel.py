@@ -240,4 +240,4 @@ def why_left(lane: Lane) -> str:
     told = measured.counts.told if measured is not None and measured.counts.known_failing else ""
     if lane.loop.judged is not None and lane.loop.judged.can_exit:
         return f"{told}, and the agent says that it is done" if told else BOTH_GATES
-    return f"{told or 'the gate passed'}, and a person accepted it though the agent did not say that it is done"
+    return f"{told or 'the measurements hold'}, and a person accepted it though the agent did not say that it is done"

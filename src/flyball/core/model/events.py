@@ -16,6 +16,7 @@ from flyball.core.model.effects import Effect, Question
 from flyball.core.model.measurement import GateVerdict
 from flyball.core.model.outcomes import Outcome
 from flyball.core.model.task import MAIN, Commit, EffectId, Item, Limits, Task
+from flyball.core.text.quantities import plural
 
 Spoken = Literal[
     "answer", "reset", "skip", "abort", "modify", "pause", "resume", "accept", "reopen", "rollback", "keep", "drop"
@@ -236,17 +237,19 @@ class FailuresDecided(Fact, frozen=True, omit_defaults=True, tag="failures.decid
     work: tuple[str, ...]
     by: Literal["request", "person", "setting", "nobody"]
     failing: int
-    remembered: bool = False
 
     @property
     def told(self) -> str:
         """In one line, what was decided and by whom."""
         if not self.work:
             who = {"nobody": "nobody said that they are part of the work", "person": "a person said so"}
-            return f"{self.failing} tests that failed before the task began are known failures: {who.get(self.by, 'a setting says so')}"
-        which = str(self.failing) if "*" in self.work else f"{len(self.work)} of {self.failing}"
-        why = {"request": "the request asks for them", "person": "a person said so"}.get(self.by, "a setting says so")
-        return f"{which} tests that failed before the task began are part of the work: {why}"
+            told = plural(self.failing, "test is a known failure", "tests are known failures")
+            return f"{told} since before the task began: {who.get(self.by, 'a setting says so')}"
+        count = self.failing if "*" in self.work else len(self.work)
+        told = plural(count, "test that failed before the task began is", "tests that failed before the task began are")
+        why = {"request": "the request asks for it", "person": "a person said so"}.get(self.by, "a setting says so")
+        left = f"; {plural(self.failing - count, 'known failure')} beside" if count < self.failing else ""
+        return f"{told} part of the work: {why}{left}"
 
 
 class DocumentSeen(Fact, frozen=True, omit_defaults=True, tag="document.seen"):

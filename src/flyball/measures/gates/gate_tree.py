@@ -46,7 +46,7 @@ class GateTree(msgspec.Struct, eq=False):
         return gate_folder(self.directory)[0]
 
     @property
-    def _made(self) -> Path:
+    def _made_folder(self) -> Path:
         """The files that set-up made, as it left them."""
         return gate_folder(self.directory)[1]
 
@@ -69,10 +69,10 @@ class GateTree(msgspec.Struct, eq=False):
         for name, (before, _) in installed.made.items() if installed else ():
             target = self.directory / name
             if not before:
-                self._copy(self._made / name, target)
+                self._copy(self._made_folder / name, target)
             elif file_hash(target) == before:
                 target.unlink()
-                self._copy(self._made / name, target)
+                self._copy(self._made_folder / name, target)
 
     def carry(self, name: str) -> None:
         """Bring a file or a folder of the user's own tree, where the tree that is laid has none of that name."""
@@ -114,11 +114,11 @@ class GateTree(msgspec.Struct, eq=False):
                 environments="writable",
             )
         if ran.exit.code == 0:
-            made = recording.made()
-            shutil.rmtree(self._made, ignore_errors=True)
+            made = recording.made_files()
+            shutil.rmtree(self._made_folder, ignore_errors=True)
             for name, path in made.items():
-                (self._made / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(path, self._made / name, follow_symlinks=False)
+                (self._made_folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(path, self._made_folder / name, follow_symlinks=False)
             recording.write(self._mark, made)
             self._known = None
             return None

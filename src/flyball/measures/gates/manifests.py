@@ -58,7 +58,7 @@ class SetupRecording(msgspec.Struct, frozen=True):
     before: Mapping[str, str]
     reads: Reads
 
-    def made(self) -> dict[str, Path]:
+    def made_files(self) -> dict[str, Path]:
         """The files that are new or changed since the command was started, but those in caches and environments."""
         now = tree_files(self.tree, self.settings)
         return {name: path for name, path in now.items() if self.before.get(name, "") != file_hash(path)}

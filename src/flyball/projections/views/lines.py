@@ -117,7 +117,7 @@ def _tell_judged(fact: ev.Judged) -> str:
     if fact.false_claim:
         parts.append(f"the agent says done, but measured: {first_few(fact.gate_1.missing, 1)}")
     elif fact.gate_1.held:
-        parts.append("the gate passes, but the agent does not say that it is done")
+        parts.append("the measurements hold, but the agent does not say that it is done")
     elif fact.gate_1.missing:
         parts.append(f"missing: {first_few(fact.gate_1.missing, 1)}")
     parts += [f"remedy: {fact.rung}"] if fact.rung else []

@@ -180,7 +180,7 @@ def _accept(state: State, lane: Lane) -> Step:
     assert lane.loop.entry is not None
     name, issue = EffectId(f"accept/{record_of(state).cycle}"), lane.item
     if isinstance(lane.outcomes.get(name), Saved):
-        return record(move(TRANSITIONS, lane, HELD, f"{issue}: gates and validators pass"))
+        return record(move(TRANSITIONS, lane, HELD, f"{issue}: measured and validated"))
     seen = _backlog(state, issue)
     if isinstance(seen, Step):
         return seen

@@ -93,7 +93,7 @@ def _account(state: State) -> Iterator[str]:
     if before:
         yield f"{before} {'was' if before == 1 else 'were'} done before"
     if ticked:
-        yield f"{len(ticked)} ticked by a person while the gates passed: {first_few(ticked, 8)}"
+        yield f"{len(ticked)} ticked by a person while the measurements held: {first_few(ticked, 8)}"
     if doubted:
         yield f"{len(doubted)} ticked by a person, not verified: {first_few(doubted, 8)}"
     there = {item.id for item in state.items}

@@ -127,7 +127,7 @@ def _fix_edits(
 
 def _summary(state: State, lane: Lane) -> str:
     """What the turn that was accepted said of itself."""
-    return record_of(state).summaries.get(lane.stage) or "mended as asked; the gates pass"
+    return record_of(state).summaries.get(lane.stage) or "mended as asked; the measurements hold"
 
 
 def _spent_question(state: State) -> Question:
