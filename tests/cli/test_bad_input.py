@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -317,3 +318,10 @@ def test_a_budget_of_money_that_cannot_be_kept_is_refused(
     assert (done.code, len(done.err.strip().splitlines())) == (2, 1), done.err
     assert (named or "starts no-such-runner") in done.err
     assert everything(repository.parent) == before
+
+
+def test_a_request_without_quotes_is_answered_with_how_to_quote_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "flyball", "run", "add", "csv", "export"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert 'Put the request in quotes: flyball run "' in done.stderr

@@ -125,6 +125,8 @@ def report_misuse(error: Exception) -> int:
     # In one line, and without the parser's name for what is wrong.
     message = " ".join(error.format_message().split()).replace(": Value error, ", ": ")  # type: ignore[attr-defined]
     message = _MISFIT.sub(r"\1: ", message)
+    if command == "flyball run" and message.startswith("Got unexpected extra argument"):
+        message = 'Put the request in quotes: flyball run "what is to be done"'
     if message:
         stop = "" if message.endswith((".", "?", "!")) else "."
         say(f"{message}{stop} See: {command} --help")

@@ -219,9 +219,14 @@ def named_criteria(words: str, items: Iterable[Item]) -> tuple[str, ...]:
     return tuple(item.id for item in items if names_item(words, item))
 
 
+def is_criterion(item: Item) -> bool:
+    """Whether an item is an acceptance criterion, and no subtask or issue."""
+    return re.fullmatch(r"AC-[0-9]+", item.id) is not None
+
+
 def names_item(words: str, item: Item) -> bool:
     """Whether a test's own words name an item: by a criterion's number, or by the item's id as it is."""
-    if re.fullmatch(r"AC-[0-9]+", item.id):
+    if is_criterion(item):
         return names_criterion(words, Criterion(item.id, item.text, 0))
     spelt = re.sub(r"[^A-Za-z0-9]+", "[-_ ]?", re.escape(item.id).replace("\\", ""))
     return bool(re.search(rf"(?<![A-Za-z0-9]){spelt}(?![0-9])", words, re.IGNORECASE))

@@ -76,7 +76,10 @@ def iterate(
 
 def ask_for_signal(state: State, lane: Lane) -> Step | None:
     """The question to put where a gate keeps holding in silence."""
-    if lane.loop.unsignalled >= ASK_FOR_SIGNAL_AFTER and not lane.loop.signal_asked:
+    silent, judged = lane.loop.unsignalled, lane.loop.judged
+    # "Not finished yet" is an answer to the question.
+    answered = silent == ASK_FOR_SIGNAL_AFTER + 1 and judged is not None and judged.observation.in_progress
+    if silent >= ASK_FOR_SIGNAL_AFTER and not lane.loop.signal_asked and not answered:
         return questions.put(state, lane, questions.no_exit_signal(lane))
     return None
 

@@ -30,6 +30,9 @@ Notes = Mapping[type, Callable[[Any], Iterable[str]]]
 BOTH_GATES = "the measurements hold and the agent says that it is done"
 """Why a stage is left, in the words of every screen; the two together are the dual gate."""
 
+BATCH_HELD = "the gates passed on the integrated tree"
+"""Why a batch is complete: no agent is asked."""
+
 
 class Demo(msgspec.Struct, frozen=True):
     """What `flyball demo` plays: `package` holds `demo/script.yaml` and, beside the shared sample, files of its own in `demo/sample.yaml`.

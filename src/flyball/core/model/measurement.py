@@ -242,6 +242,11 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
         return next((g for g in self.gates if not g.passed and g.output), None)
 
     @property
+    def is_known_by_output(self) -> bool:
+        """Whether what fails is known by the output alone: a gate failed that counts no tests, and no failing test is named."""
+        return not self.failing and any(not g.passed and not g.broken and g.counts is None for g in self.gates)
+
+    @property
     def broken(self) -> str:
         """Why a gate could not run at all, or an empty string."""
         return next((f"{g.name}: {g.broken}" for g in self.gates if g.broken), "")

@@ -20,6 +20,7 @@ from flyball.measures.sources import (
     declared_tests,
     ending_with,
     is_code,
+    is_criterion,
     is_test_file,
     names_item,
     text_of,
@@ -167,7 +168,16 @@ class _Probe:
             if self._without_change(frozenset()).red:
                 return Noticed("new-test", f"the gate {name} fails without the change")
             return Noticed("existing-test", f"the gate {name} fails when the changed code is broken")
+        if self._is_red_at_start():
+            return Noticed("new-test", f"the gate {self._gates[0][0].name} fails without the change")
         return Noticed("nothing")
+
+    def _is_red_at_start(self) -> bool:
+        """Whether a gate fails on the tree the work began with, which holds no test of its author."""
+        self._examination.use(self._workspace.tree_of(self.since))
+        ran = self._run({})
+        self._examination.use(self._tree)
+        return ran.red
 
     def _broken_files(self) -> dict[str, Broken]:
         found = {}
@@ -299,7 +309,7 @@ class _Probe:
 
     def _unnamed_criteria(self) -> tuple[str, ...]:
         """The criteria, if there are several, that no test names which ran."""
-        items = self._examination.request.items
+        items = [item for item in self._examination.request.items if is_criterion(item)]
         if len(items) < 2:
             return ()
         words = [i for _, run in self._gates for i, case in run.cases.items() if case.outcome == "passing"]

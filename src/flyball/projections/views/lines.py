@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from flyball.core.loop.workflow import BOTH_GATES
+from flyball.core.loop.workflow import BATCH_HELD, BOTH_GATES
 from flyball.core.model import events as ev
 from flyball.core.model.effects import Ask, Effect, Measure, RunAgent
 from flyball.core.model.state import State
@@ -110,7 +110,7 @@ def _tell_question(effect: Ask) -> str:
 def _tell_judged(fact: ev.Judged) -> str:
     verdict = fact.verdict
     if fact.can_exit:
-        return f"verdict: {fact.stage} is complete, {verdict.health}: {BOTH_GATES}"
+        return f"verdict: {fact.stage} is complete, {verdict.health}: {BATCH_HELD if fact.batch else BOTH_GATES}"
     decision = "BLOCKED" if verdict.remedy in {"ask", "stop"} else "CONTINUE"
     parts = [f"verdict: {decision}, {verdict.health}: {verdict.evidence}"]
     parts += ["the work was rejected"] if fact.rejected else []

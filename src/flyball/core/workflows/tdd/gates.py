@@ -122,7 +122,8 @@ def refactor(_state: State, lane: Lane, measured: Measurement, _claim: Claim) ->
         progress=progress,
         score=float(-measured.counts.failing * 1000 - worst),
         rate=gates.pass_rate(measured),
-        failing=measured.failing,
+        failing=None if measured.is_known_by_output else measured.failing,
+        by_output=measured.is_known_by_output,
     )
 
 
@@ -154,4 +155,5 @@ def document(_state: State, lane: Lane, measured: Measurement, _claim: Claim) ->
         score=float(
             files.documents + files.decision_records - len(files.diagrams_broken) - measured.counts.failing * 1000
         ),
+        rate=gates.pass_rate(measured),
     )
