@@ -124,6 +124,7 @@ class GateOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     environment: Paths | None = None
     side_by_side: Flag = False
     unnoticed: Literal["refuse", "allow"] = "refuse"
+    failing: Literal["ask", "work", "known"] = "ask"
 
 
 class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -48,6 +48,7 @@ class RunFlags(msgspec.Struct, frozen=True):
     idle_timeout: float | str | None = None
     approve_plan: bool | None = None
     optional: bool | None = None
+    failing: str | None = None
 
 
 class Configured(msgspec.Struct, frozen=True):
@@ -93,6 +94,7 @@ def build(file: FileConfig | None, flags: RunFlags, *, terminal: bool = False) -
         protected=options.protected,
         may_change=(*options.may_change, *flags.may_change),
         unnoticed=options.unnoticed,
+        failing=_first(_flag(flags, "failing", schema.GateOptions), options.failing),
         roles=cast.roles,
         limits=with_limits(_change_limits(Limits(), given_values(said.limits)), flags),
         breaker=_breaker(said),

@@ -97,6 +97,11 @@ SETTINGS: dict[str, Any] = {
             help="Ask you about the plan, or about the criteria in the document, before work begins. Default: no.",
         ),
     ],
+    "failing": _text(
+        "What tests are that fail before any work: work (it is not done while one of them fails) or known."
+        " Default: what the request says; else an attended run asks, and for an unattended run they are known.",
+        "WORD",
+    ),
     "optional": Annotated[
         bool | None,
         typer.Option("--optional", help="Work on the optional entries of an imported plan as well. Default: no."),

@@ -146,6 +146,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     protected: tuple[str, ...] = ()
     may_change: tuple[str, ...] = ()
     unnoticed: Literal["refuse", "allow"] = "refuse"
+    failing: Literal["ask", "work", "known"] = "ask"
     roles: dict[str, AgentChoice] = {}
     limits: Limits = Limits()
     breaker: BreakerSettings = BreakerSettings()

@@ -1,4 +1,4 @@
-"""The directory gates run in: exactly one tree, the declared environment folders, and the files a gate carries."""
+"""The directory gates run in: exactly one tree, the declared environment folders, what set-up made, and the files a gate carries."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from flyball.core.model.measurement import GateResult, Trick
 from flyball.core.model.task import Commit, Settings
 from flyball.folders import CACHES, environment_folders, users_environments, walk
 from flyball.measures.gates.commands import Commands
-from flyball.measures.gates.manifests import read_installed, setup_recording
+from flyball.measures.gates.manifests import file_hash, read_installed, setup_recording
 from flyball.measures.gates.telling import telling_line
 from flyball.measures.trees import Trees
 
@@ -26,7 +26,7 @@ def _differing(before: Fingerprint, after: Fingerprint) -> list[str]:
 
 def gate_folder(directory: Path) -> tuple[Path, ...]:
     """All that is kept of a gate directory; the mark that its environment is set up goes before the environment does."""
-    return (directory.with_name(directory.name + ".setup"), directory)
+    return (directory.with_name(directory.name + ".setup"), directory.with_name(directory.name + ".made"), directory)
 
 
 class GateTree(msgspec.Struct, eq=False):
@@ -40,25 +40,47 @@ class GateTree(msgspec.Struct, eq=False):
     _known: Fingerprint | None = None
     _copied: frozenset[str] | None = None
     """The environments of the user's that lie here as copies and are what the user's are; None where that is not known."""
+    _tree: str = ""
 
     @property
     def _mark(self) -> Path:
         return gate_folder(self.directory)[0]
 
+    @property
+    def _made_folder(self) -> Path:
+        """The files that set-up made, as it left them."""
+        return gate_folder(self.directory)[1]
+
     def lay(self, tree: str) -> None:
-        """Make the directory that tree and nothing else but environment folders and carried files."""
+        """Make the directory that tree and nothing else but environment folders, what set-up made, and carried files."""
+        self._tree = tree
         self.directory.mkdir(parents=True, exist_ok=True)
         lent = self._lendable(tree)
         # What no set-up command has installed and nobody lends, a gate has made: it begins without.
         kept = self.settings.environment_folders if self.settings.setup else tuple(f"/{name}" for name in lent)
         self.workspace.export(tree, self.directory, keep=kept)
+        self._lay_made()
         for name in self.settings.carry:
-            self._carry(name)
+            self.carry(name)
         self._lend(lent)
 
-    def _carry(self, name: str) -> None:
-        source, target = self.repository / name, self.directory / name
-        if not source.exists() or target.exists() or self.directory not in target.resolve().parents:
+    def _lay_made(self) -> None:
+        """What set-up created or changed in the tree is there again; where the tree has a version of its own, that one stays."""
+        installed = read_installed(self._mark) if self.settings.setup else None
+        for name, (before, _) in installed.made.items() if installed else ():
+            target = self.directory / name
+            if not before:
+                self._copy(self._made_folder / name, target)
+            elif file_hash(target) == before:
+                target.unlink()
+                self._copy(self._made_folder / name, target)
+
+    def carry(self, name: str) -> None:
+        """Bring a file or a folder of the user's own tree, where the tree that is laid has none of that name."""
+        self._copy(self.repository / name, self.directory / name)
+
+    def _copy(self, source: Path, target: Path) -> None:
+        if not source.exists() or os.path.lexists(target) or self.directory.resolve() not in target.resolve().parents:
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
@@ -101,6 +123,7 @@ class GateTree(msgspec.Struct, eq=False):
         if not command or (installed and installed.is_current(self.directory, self.settings)):
             return None
         self._discard_environments()
+        self.lay(self._tree)
         with setup_recording(self.directory, self.settings) as recording:
             ran = commands.run(
                 command,
@@ -110,7 +133,12 @@ class GateTree(msgspec.Struct, eq=False):
                 environments="writable",
             )
         if ran.exit.code == 0:
-            recording.write(self._mark)
+            made = recording.made_files()
+            shutil.rmtree(self._made_folder, ignore_errors=True)
+            for name, path in made.items():
+                (self._made_folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(path, self._made_folder / name, follow_symlinks=False)
+            recording.write(self._mark, made)
             self._known = None
             return None
         ended = f"exit {ran.exit.code}: {telling_line(ran.text)}"

@@ -173,6 +173,7 @@ class Status(msgspec.Struct, frozen=True):
     forced: tuple[Forced, ...]
     unverified: tuple[UnverifiedShown, ...]
     warnings: tuple[WarningShown, ...]
+    failures: tuple[str, ...]
     tricks: tuple[TrickShown, ...]
     remarks: RemarksSeen
     coverage: CoverageSeen | None
@@ -220,6 +221,7 @@ def status(state: State, history: TaskHistory, said: Sequence[PersonSpoke] = (),
             Forced(v.stage, v.completed_at, v.exit_reason) for v in state.main.visits if v.forced and v.completed_at
         ),
         unverified=unverified_parts(state, history),
+        failures=standing.failures(state, history),
         warnings=tuple(
             WarningShown(c.name, plain(c.detail))
             for c in (history.checked.checks if history.checked else ())

@@ -19,6 +19,7 @@ from flyball.core.text.quantities import plural
 
 DOCUMENTS_NEEDED = 3
 REFACTOR_ITERATIONS = 5
+_WITHIN_LIMITS = "and no changed function exceeds the limits"
 _CANNOT = "tdd cannot verify RED here (flyball run --workflow quick needs no failing test first)"
 """What works here as it is comes first: screens cut long reasons at their end."""
 
@@ -141,7 +142,7 @@ def refactor(_state: State, lane: Lane, measured: Measurement, claim: Claim) -> 
         and (quality.complexity_total < before.complexity_total or quality.duplicated_lines < before.duplicated_lines)
     )
     worst = len(quality.over_limit) if quality else 0
-    gate = gates.gate_verdict("all tests pass and no changed function exceeds the limits", missing, values)
+    gate = gates.gate_verdict(gates.passing_condition(measured, _WITHIN_LIMITS), missing, values)
     return Weighed(
         gate,
         progress=progress,

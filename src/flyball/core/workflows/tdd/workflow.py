@@ -11,6 +11,7 @@ from flyball.core.claims.findings import Finding
 from flyball.core.health.breaker import Strikes
 from flyball.core.health.monitor import Remedy, change_remedy
 from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
+from flyball.core.loop.failures import shows_red
 from flyball.core.loop.feedback import reopen_at
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step, halt, perform, record
@@ -84,8 +85,10 @@ def next_step(state: State, lane: Lane) -> Step:
         return first
     if lane.loop.exiting:
         return _leave(state, lane)
+    if lane.stage == "RED" and not lane.loop.iteration and lane.turn is None and shows_red(state):
+        return record(move(TRANSITIONS, lane, HELD, "the tests that the request asks for fail already"))
     if lane.stage == "SHIP":
-        return shipping.ship(state, lane, "gates passed")
+        return shipping.ship(state, lane, shipping.gates_told(state, lane))
     if lane.stage == "QA":
         return _review(state, lane)
     return kernel.iterate(state, lane, STAGES[lane.stage])
