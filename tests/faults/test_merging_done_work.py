@@ -43,7 +43,7 @@ def merge(world: World) -> tuple[int, Any]:
 
 
 def state(world: World) -> str:
-    return json.loads(world.flyball("status", TASK, "--json")[1])["state"]
+    return str(json.loads(world.flyball("status", TASK, "--json")[1])["state"])
 
 
 def typed(world: World, command: str) -> int:
