@@ -32,9 +32,11 @@ from flyball.measures.evaluators.offered import find_evaluators
 from flyball.ports import Refusal
 from flyball.projections.views.standing import final_stop
 from flyball.wiring.run.readiness import require_ready
+from flyball.wiring.run.track_measuring import require_tools
 from flyball.wiring.run.trackers import read_tracker, tracker_source
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.opening import tasks_asked, tasks_from
+from flyball.wiring.tools.dispatching import choose_evaluators
 from flyball.workspace.repository import Repository
 from flyball.workspace.sandbox import Unavailable, available
 
@@ -93,6 +95,9 @@ def settle_order(
     if isinstance(sandbox, Unavailable):
         configured = without_sandbox(configured, sandbox.reason)
     require_ready(configured, environment(), repository.root)
+    if workflow == for_tracks() and order.source is not None:
+        chosen = choose_evaluators(str(order.source), repository.root).chosen
+        require_tools(chosen, repository.root, environment(), file)
     return configured, source
 
 

@@ -32,7 +32,7 @@ from flyball.wiring.run.controller import Controller
 from flyball.wiring.run.held_notices import hold
 from flyball.wiring.run.holding import require_free
 from flyball.wiring.run.notifying import notifier_of
-from flyball.wiring.run.readiness import require_keepable_budget
+from flyball.wiring.run.readiness import require_candidate_measured, require_keepable_budget
 from flyball.wiring.run.rendering import catch_up
 from flyball.wiring.run.telemetry import telemetry_of
 from flyball.wiring.site import Site
@@ -149,6 +149,7 @@ def _go_on(site: Site, task: TaskId, flags: RunFlags, seat: Seat) -> int:
     settings = state.task.settings
     limits = with_limits(settings.limits, flags)
     attended = settings.attended if flags.attended is None else flags.attended
+    require_candidate_measured(settings, environment(), site.repository.root)
     if flags.budget_usd is not None:
         wanted = msgspec.structs.replace(settings, limits=limits)
         require_keepable_budget(wanted, state.task.agents, WORKFLOWS[state.task.workflow].roles)

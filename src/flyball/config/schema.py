@@ -120,9 +120,11 @@ class GateOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     carry: Paths = ()
     protected: Names = ()
+    may_change: Names = ()
     environment: Paths | None = None
     side_by_side: Flag = False
     unnoticed: Literal["refuse", "allow"] = "refuse"
+    failing: Literal["ask", "work", "known"] = "ask"
 
 
 class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

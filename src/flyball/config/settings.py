@@ -32,6 +32,7 @@ class RunFlags(msgspec.Struct, frozen=True):
     agent_command: str | None = None
     model: str | None = None
     gates: tuple[str, ...] = ()
+    may_change: tuple[str, ...] = ()
     setup: str | None = None
     attended: bool | None = None
     sandbox: str | None = None
@@ -47,6 +48,7 @@ class RunFlags(msgspec.Struct, frozen=True):
     idle_timeout: float | str | None = None
     approve_plan: bool | None = None
     optional: bool | None = None
+    failing: str | None = None
 
 
 class Configured(msgspec.Struct, frozen=True):
@@ -90,7 +92,9 @@ def build(file: FileConfig | None, flags: RunFlags, *, terminal: bool = False) -
         carry=options.carry,
         environment_folders=_first(options.environment, defaults.environment_folders),
         protected=options.protected,
+        may_change=(*options.may_change, *flags.may_change),
         unnoticed=options.unnoticed,
+        failing=_first(_flag(flags, "failing", schema.GateOptions), options.failing),
         roles=cast.roles,
         limits=with_limits(_change_limits(Limits(), given_values(said.limits)), flags),
         breaker=_breaker(said),

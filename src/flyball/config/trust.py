@@ -130,10 +130,12 @@ def _widens(file: FileConfig, flags: RunFlags) -> Iterator[str]:
         yield "issues are closed, by the program gh"
     if file.ship.author:
         yield f"commits carry the name {file.ship.author}"
-    if options.carry:
-        yield f"gates see the ignored files: {', '.join(options.carry)}"
-    if options.environment is not None:
-        yield f"gates keep the folders: {', '.join(options.environment)}"
+    listed = (
+        ("gates see the ignored files", options.carry),
+        ("protected files may change", options.may_change),
+        ("gates keep the folders", options.environment),
+    )
+    yield from (f"{what}: {', '.join(names)}" for what, names in listed if names)
 
 
 def _loosens(file: FileConfig, flags: RunFlags) -> Iterator[str]:

@@ -122,9 +122,12 @@ def pristine(target: Path, source: Path) -> list[Mount]:
     ]
 
 
-def renew(source: Path, copy: Path) -> None:
-    """Make `copy` what `source` is; what anybody has written into it is gone."""
-    record = copy.with_name(f"{copy.name}.stamps")
+def renew(source: Path, copy: Path, record: Path | None = None, *, root: Path | None = None) -> None:
+    """Make `copy` what `source` is; what anybody has written into it is gone. `record` is where the stamps of both are kept.
+
+    Where the copy is not shown in the source's place, a relative link that leads out of the tree `root` becomes an absolute one.
+    """
+    record = record or copy.with_name(f"{copy.name}.stamps")
     known: Stamps = {}
     with suppress(FileNotFoundError, msgspec.DecodeError):
         known = msgspec.json.decode(record.read_bytes(), type=Stamps)
@@ -148,12 +151,14 @@ def renew(source: Path, copy: Path) -> None:
             # The user may be at work there: what is gone by now is not there to be copied.
             with suppress(FileNotFoundError, PermissionError):
                 key = os.fsencode(f"{below}/{name}").decode("latin-1")
-                if stamp := _renew_file(f"{above}/{name}", f"{place}/{name}", known.get(key)):
+                if stamp := _renew_file(f"{above}/{name}", f"{place}/{name}", known.get(key), root):
                     stamps[key] = stamp
     record.write_bytes(msgspec.json.encode(stamps))
 
 
-def _renew_file(source: str, copy: str, known: tuple[Stamp, Stamp] | None) -> tuple[Stamp, Stamp] | None:
+def _renew_file(
+    source: str, copy: str, known: tuple[Stamp, Stamp] | None, root: Path | None
+) -> tuple[Stamp, Stamp] | None:
     """The stamps of a file and its copy, which is made where it is not known to be the same; None for a folder."""
     facts = os.lstat(source)
     if stat.S_ISDIR(facts.st_mode):
@@ -164,7 +169,9 @@ def _renew_file(source: str, copy: str, known: tuple[Stamp, Stamp] | None) -> tu
             return known
         remove(Path(copy))
     if stat.S_ISLNK(facts.st_mode):
-        os.symlink(os.readlink(source), copy)
+        target = os.readlink(source)
+        place = os.path.normpath(f"{os.path.dirname(source)}/{target}")
+        os.symlink(place if root and not Path(place).is_relative_to(root) else target, copy)
         return stamp, _stamp(os.lstat(copy))
     return (stamp, _stamp(_copy_file(source, copy, facts))) if stat.S_ISREG(facts.st_mode) else None
 

@@ -11,6 +11,7 @@ import msgspec
 
 from flyball import process
 from flyball.core.model.naming import LOOP
+from flyball.folders import BYTE_CODE, CACHES
 from flyball.workspace import git as git_program
 from flyball.workspace.errors import (
     BareRepository,
@@ -25,6 +26,7 @@ GITLINK = "160000"
 LINK = "120000"
 LEAVINGS = b".aider.tags.cache.*/\n"
 """What an agent keeps for itself in the tree it works in, and cannot be told to keep elsewhere; no work of anybody's."""
+CACHED = "".join(f"{name}\n" for name in (*(f"{folder}/" for folder in sorted(CACHES)), *BYTE_CODE)).encode()
 INSTALLED = b".venv\nnode_modules\n"
 """Dependencies that set-up installs or an agent links into the tree, ignored by the project or not; what is tracked stays so."""
 _WHOLE = ("--directory", "--no-empty-directory")
@@ -123,7 +125,7 @@ class Repository(msgspec.Struct, frozen=True):
         told = os.fsdecode(asked.stdout.removesuffix(b"\n"))
         personal = self.root / told if asked.code == 0 and told else Path("~/.config/git/ignore").expanduser()
         told_elsewhere = (_readable(path) for path in (personal, self.common_dir / "info" / "exclude"))
-        return b"\n".join((LEAVINGS, INSTALLED, *told_elsewhere))
+        return b"\n".join((LEAVINGS, CACHED, INSTALLED, *told_elsewhere))
 
     def identity(self) -> tuple[str, str]:
         """The name and address the user commits with, as their git settings say; empty where they say nothing."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
+from urllib.parse import quote
 
 import msgspec
 
@@ -26,7 +27,7 @@ from flyball.workspace.export import export
 from flyball.workspace.files import remove, write_file
 from flyball.workspace.ignored import Ignored
 from flyball.workspace.leftovers import Leftovers
-from flyball.workspace.mounts import Mount
+from flyball.workspace.mounts import Mount, renew
 from flyball.workspace.repository import Repository
 from flyball.workspace.saved_task import SavedTask
 
@@ -204,6 +205,12 @@ class GitWorkspace(SavedTask):
     def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None:
         """Make a folder exactly what a clone of that tree would hold, but for what is named in `keep`."""
         export(self.vault, self.vault.tree(tree), directory, self.checkout.index_of(directory), keep, as_cloned=True)
+
+    def lend(self, name: str, directory: Path) -> None:
+        """Copy an environment of the user's to the same place in a folder; one that is a copy already costs what differs."""
+        index = self.checkout.index_of(directory)
+        record = index.with_name(f"{index.name}-{quote(name, safe='')}.stamps")
+        renew(self.repository.root / name, directory / name, record, root=self.repository.root.resolve())
 
     def copy(self, name: str, commit: Commit) -> Path:
         """A disposable copy of a checkpoint's files."""

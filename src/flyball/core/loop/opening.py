@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flyball.core.loop import casting, panel, questions
+from flyball.core.loop.failures import decide_failures
 from flyball.core.loop.step import Step, halt, perform, record
 from flyball.core.loop.workflow import Brief
 from flyball.core.model.effects import BASELINE, Measure, Prepare, Restore, Save
@@ -33,7 +34,7 @@ def prepare(state: State, *, checks: bool = False) -> Step | None:
         return perform(
             Measure(name, kind="baseline", candidate=base, base=base, accepted=base, items=state.items, checks=checks)
         )
-    return _unfit_baseline(state, state.baseline)
+    return _unfit_baseline(state, state.baseline) or decide_failures(state, state.baseline)
 
 
 def _as_delivered(state: State, lane: Lane) -> Step | None:

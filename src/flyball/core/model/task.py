@@ -144,7 +144,9 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     carry: tuple[str, ...] = ()
     environment_folders: tuple[str, ...] = (".venv", "venv", "node_modules")
     protected: tuple[str, ...] = ()
+    may_change: tuple[str, ...] = ()
     unnoticed: Literal["refuse", "allow"] = "refuse"
+    failing: Literal["ask", "work", "known"] = "ask"
     roles: dict[str, AgentChoice] = {}
     limits: Limits = Limits()
     breaker: BreakerSettings = BreakerSettings()

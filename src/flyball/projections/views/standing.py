@@ -15,6 +15,7 @@ from flyball.core.model.effects import Save
 from flyball.core.model.events import PersonSpoke, TaskStopped
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN, Item
+from flyball.core.text.failing_tests import is_every
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.records import Judgement
@@ -147,6 +148,15 @@ def known_failing(state: State, history: TaskHistory) -> int:
     if history.measured is not None:
         return history.measured.counts.known_failing
     return state.baseline.counts.known_failing if state.baseline else 0
+
+
+def failures(state: State, history: TaskHistory) -> tuple[str, ...]:
+    """What was decided about the tests that failed before the task began, and the names of those that are excused and still fail."""
+    if state.failures is None:
+        return ()
+    known = history.measured.known if history.measured is not None else ()
+    left = () if is_every(state.work) else tuple(test for test in known if test not in state.work)
+    return (state.failures.told, *(f"known failure: {test}" for test in left))
 
 
 def stuck(state: State) -> str:
