@@ -21,7 +21,7 @@ from flyball.testing.builders import short_tdd_run
 
 COMMANDS = (
     "demo init run resume reopen list status logs answer reset skip abort modify pause checkpoints rollback diff clean report prompt "
-    "trust doctor agents evaluate monitor dispatch hook mcp export serve learnings watch notify"
+    "trust doctor agents evaluate monitor dispatch hook mcp merge export serve learnings watch notify"
 )
 
 
