@@ -108,7 +108,7 @@ def test_an_editable_install_is_a_way_back(tmp_path: Path) -> None:
     put(tmp_path, PYTHON)
     install(tmp_path, "-e", ".")
     told = find_way_back(tmp_path, UNCONFINED)
-    assert "leads back to your own tree: flyball would measure your files, not the agent's" in told
+    assert "leads back to your own tree: gates would measure your files, not the agent's" in told
     assert f"and {PACKAGES}/" in told
     assert find_way_back(tmp_path, replace(UNCONFINED, setup="pip install -e .")) == ""
     assert find_way_back(tmp_path, Settings(sandbox="bwrap")) == ""

@@ -31,7 +31,7 @@ def find_way_back(repository: Path, settings: Settings, outside: Iterable[Path] 
         for file in search.ways_in(folder):
             shown = file.relative_to(search.root) if file.is_relative_to(search.root) else file
             return (
-                f"Gates run in another folder here, and {shown} leads back to your own tree: flyball would measure your"
+                f"Gates run in another folder here, and {shown} leads back to your own tree: gates would measure your"
                 ' files, not the agent\'s. Add setup = "COMMAND" to flyball.toml, a command that installs the project in the'
                 " folder it runs in; flyball init proposes one."
             )
