@@ -148,3 +148,17 @@ def test_criteria_of_the_document_name_tests_too() -> None:
     simulator = Simulator(RedWorld(), replace(task, settings=settings, request="Open the shop"), "IMPLEMENT")
     simulator.run()
     assert decided(simulator).work == OLD[1:]
+
+
+def test_a_test_that_is_to_pass_stays_protected_though_the_request_names_its_file() -> None:
+    world = RedWorld(honest=True)
+    simulator, _ = run(world, "Make tests/test_cart.py pass")
+    asked = [
+        e.fact.effect for e in simulator.events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, Measure)
+    ]
+    assert not any("test_cart" in item.text for measure in asked for item in measure.asked)
+    simulator, _ = run(RedWorld(), "Add a case to tests/test_cart.py")
+    asked = [
+        e.fact.effect for e in simulator.events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, Measure)
+    ]
+    assert any("test_cart" in item.text for measure in asked for item in measure.asked)

@@ -30,7 +30,7 @@ Notes = Mapping[type, Callable[[Any], Iterable[str]]]
 BOTH_GATES = "the measurements hold and the agent says that it is done"
 """Why a stage is left, in the words of every screen; the two together are the dual gate."""
 
-BATCH_HELD = "the gates passed on the integrated tree"
+BATCH_HELD = "the measurements hold on the integrated tree"
 """Why a batch is complete: no agent is asked."""
 
 
