@@ -249,6 +249,8 @@ class GitWorkspace(SavedTask):
         swept = self._sweep_made()
         notes = self._ground().restore(target, tip) if self.in_place else self._work().restore(target)
         self._move(known, {"tip": target})
+        if not self.in_place:
+            checkouts.show_commits(self.root, self.vault, self._start(), target, tip)
         return (*swept, *notes)
 
     def _ground(self) -> Ground:
@@ -269,10 +271,20 @@ class GitWorkspace(SavedTask):
         return folder
 
     def _give_git(self, tree: Path, index: Path, base: Commit) -> None:
-        start = self.vault.commit(refs_of(self.task, MAIN) + "base")
         checkouts.give_agent_git(
-            self.checkout, self.repository, base, self.branch, tree=tree, index=index, vault=self.vault, start=start
+            self.checkout,
+            self.repository,
+            base,
+            self.branch,
+            tree=tree,
+            index=index,
+            vault=self.vault,
+            start=self._start(),
         )
+
+    def _start(self) -> str:
+        """The commit the task started from."""
+        return self.vault.commit(refs_of(self.task, MAIN) + "base")
 
     def discard(self, name: str) -> tuple[str, ...]:
         """Remove a disposable copy; the paths that were changed in it."""

@@ -74,6 +74,9 @@ def rollback(
 def diff(
     task: MaybeTask = "",
     checkpoint: Annotated[str, typer.Argument(help="Compare with this checkpoint. Default: the start.")] = "",
+    turn: Annotated[
+        int, typer.Option("--turn", metavar="N", help="Show what this turn changed. Default: the whole task.")
+    ] = 0,
     stat: Annotated[
         bool, typer.Option("--stat", help="Show lines added and deleted instead. Default: a patch.")
     ] = False,
@@ -81,10 +84,12 @@ def diff(
 ) -> None:
     """Show what a task has changed, as a patch."""
     from flyball.cli.support.choosing import task_here
-    from flyball.wiring.tasks.checkpoints import commits_to_compare
+    from flyball.wiring.tasks.checkpoints import commits_of_turn, commits_to_compare
 
     with exit_on_refusal():
-        workspace, older, newer = commits_to_compare(*task_here(task), checkpoint)
+        site, known = task_here(task)
+        compared = commits_of_turn(site, known, turn) if turn else commits_to_compare(site, known, checkpoint)
+        workspace, older, newer = compared
         if as_json:
             put_json({"from": older, "to": newer, "files": workspace.numstat(older, newer)})
         elif stat:
