@@ -9,6 +9,7 @@ import typer
 from flyball.cli.support.arguments import AsJson, MaybeTask
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_bytes, put_json
+from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import plural
 from flyball.core.text.scrubbing import escape_surrogates, scrub
@@ -90,12 +91,14 @@ def diff(
         site, known = task_here(task)
         compared = commits_of_turn(site, known, turn) if turn else commits_to_compare(site, known, checkpoint)
         workspace, older, newer = compared
+        # What flyball writes into the tree between turns is the work of none.
+        files = tuple(f for f in workspace.numstat(older, newer) if not (turn and f.path.startswith(f"{LOOP}/")))
         if as_json:
-            put_json({"from": older, "to": newer, "files": workspace.numstat(older, newer)})
+            put_json({"from": older, "to": newer, "files": files})
         elif stat:
-            put("\n".join(_stat(workspace.numstat(older, newer))))
-        else:
-            put_bytes(workspace.diff(older, newer))
+            put("\n".join(_stat(files)))
+        elif files:
+            put_bytes(workspace.diff(older, newer, tuple(f.path for f in files) if turn else ()))
 
 
 def _stat(files: tuple[Lines, ...]) -> list[str]:
