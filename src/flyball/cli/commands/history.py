@@ -10,7 +10,7 @@ from flyball.cli.support.arguments import AsJson, MaybeTask
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_bytes, put_json
 from flyball.core.model.naming import LOOP
-from flyball.core.model.task import MAIN
+from flyball.core.model.task import MAIN, Commit
 from flyball.core.text.quantities import plural
 from flyball.core.text.scrubbing import escape_surrogates, scrub
 from flyball.projections.wording import short, stamp
@@ -98,7 +98,9 @@ def diff(
         elif stat:
             put("\n".join(_stat(files)))
         elif files:
-            put_bytes(workspace.diff(older, newer, tuple(f.path for f in files) if turn else ()))
+            changed = (path for _, path in workspace.changed_files(Commit(older), Commit(newer)))
+            paths = tuple(path for path in changed if not path.startswith(f"{LOOP}/")) if turn else ()
+            put_bytes(workspace.diff(older, newer, paths))
 
 
 def _stat(files: tuple[Lines, ...]) -> list[str]:
