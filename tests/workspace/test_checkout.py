@@ -44,6 +44,20 @@ def test_an_agent_has_a_git_that_works(user, workspace):
     assert mine.git("log", "--format=%s") == "by the agent\nStart"
 
 
+@pytest.mark.req("C25")
+def test_an_agent_can_look_at_the_work_that_was_undone(user, workspace, at):
+    mine = agent(user, workspace)
+    mine.write("b.txt", "good\n")
+    good = workspace.snapshot("turn-1", "turn-1", at)
+    mine.write("b.txt", "worse\n")
+    worse = workspace.snapshot("turn-2", "turn-2", at)
+    workspace.restore(good.commit)
+    told = mine.git("diff", good.commit[:12], worse.commit[:12])
+    assert "-good" in told
+    assert "+worse" in told
+    workspace.restore(good.commit)
+
+
 def test_an_agents_git_names_the_users_objects_so_that_other_readers_than_git_find_them(workspace):
     listed = (agent_git(workspace.root) / "objects" / "info" / "alternates").read_text()
 

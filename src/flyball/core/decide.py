@@ -71,7 +71,9 @@ def _lane_step(state: State, lane: Lane, workflow: Workflow) -> Step:
     if lane.loop.skipping and not state.is_working(lane):
         return record(workflow.skipped(state, lane))
     if lane.loop.restore_to:
-        reason = lane.loop.judged.verdict.evidence if lane.loop.judged else "a person asked"
+        judged = lane.loop.judged
+        own = judged is not None and judged.restore_to == lane.loop.restore_to
+        reason = judged.verdict.evidence if judged is not None and own else "a person asked"
         key = lane.effect_id(f"restore/{lane.restores + 1}")
         restore = Restore(key, to=lane.loop.restore_to, reason=reason, lane=lane.name)
         return NOTHING if state.is_working(lane) else perform(restore)

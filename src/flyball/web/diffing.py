@@ -9,6 +9,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from flyball.core.model.naming import LOOP
 from flyball.core.text.quantities import plural
 from flyball.core.text.scrubbing import decode
 from flyball.markup.rendering import Crumb
@@ -67,7 +68,7 @@ def diff(request: Request) -> Response:
             change, heading = _change(request, site, found)
         except Refusal as error:
             return refusal(request, "No diff", str(error), status=404)
-        files = _files(request, site, found, change.older, change.newer)
+        files = _files(request, site, found, change)
     done = summary.status.decision == "DONE"
     able = not request.app.state.gate.read_only and summary.word != "ABORTED"
     shown = DiffShown(
@@ -126,10 +127,12 @@ def _choices(found: Known, older: str) -> tuple[CheckpointRecord, ...]:
     return tuple({each.commit: each for each in (*kept[:1], *checkpoints_to_offer(kept, older))}.values())
 
 
-def _files(request: Request, site: Site, found: Known, older: str, newer: str) -> list[FileDiff]:
-    patch = site.workspace(found.state.task).diff(older, newer)[:LARGEST_PATCH]
+def _files(request: Request, site: Site, found: Known, change: Change) -> list[FileDiff]:
+    patch = site.workspace(found.state.task).diff(change.older, change.newer)[:LARGEST_PATCH]
     hidden = hide_secrets_of(request, site, found.state.task)
-    return theirs_first(files_of(hidden(decode(patch))))
+    files = theirs_first(files_of(hidden(decode(patch))))
+    # What flyball writes into the tree between turns is the work of none.
+    return [file for file in files if not (change.turns and file.path.startswith(f"{LOOP}/"))]
 
 
 def _verdict(found: Known, summary: Summary, turns: frozenset[int]) -> str:
@@ -182,7 +185,7 @@ def comments(request: Request, form: list[tuple[str, str]]) -> Response:
         known = {checkpoint.commit for checkpoint in found.history.checkpoints} | {found.state.main.head}
         known |= {opened.base for opened in found.history.timeline.openings}
         older, newer = values.get("older", ""), values.get("newer", "")
-        files = _files(request, site, found, older, newer) if {older, newer} <= known else []
+        files = _files(request, site, found, Change(older, newer, "")) if {older, newer} <= known else []
     written = [Comment(c.path, c.line, c.text, line.text) for c in given if (line := find_line(files, c.path, c.line))]
     if not written:
         return refusal(request, "Nothing to send", "Write a comment on a line of the diff first.", status=400)

@@ -73,9 +73,16 @@ def _task_frame(
         progress=found.history.timeline.progress,
         learnings=found.history.learnings,
         checkpoints=found.history.checkpoints,
+        restorable=_restorable(found),
         only_wrong=only_wrong,
         paged=paged,
     )
+
+
+def _restorable(found: Known) -> frozenset[str]:
+    """The checkpoints a rollback is offered to: nobody can roll back while a controller works on the task."""
+    newest = {each.commit: each for each in found.history.checkpoints}.values()
+    return frozenset(each.commit for each in newest if not found.running and found.history.can_restore(each))
 
 
 def iterations(request: Request) -> Response:
@@ -98,7 +105,8 @@ def checkpoints(request: Request) -> Response:
     _, found = read_task(request)
     summary = summarize(found)
     kept = found.history.checkpoints[: number_in(request.query_params.get("before", ""), 10**9)]
-    framed = frame(request, crumbs_of(summary, Crumb("checkpoints")), live=False, checkpoints=kept[-PAGE:])
+    crumbs, restorable = crumbs_of(summary, Crumb("checkpoints")), _restorable(found)
+    framed = frame(request, crumbs, live=False, checkpoints=kept[-PAGE:], restorable=restorable)
     return page("checkpoints.html", framed, t=summary, earlier=max(0, len(kept) - PAGE))
 
 

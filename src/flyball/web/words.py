@@ -134,7 +134,7 @@ def word(request: Request, *, refused: str = "", typed: str = "") -> Response:
         form = replace(form, limits=tuple(replace(f, value=raised if f.name == name else "") for f in LIMITS))
         form = replace(form, command=summary.command if summary.command.startswith("flyball resume") else form.command)
     to = request.query_params.get("to", "")
-    kept = checkpoints_to_offer(found.history.checkpoints, to)
+    kept = [each for each in checkpoints_to_offer(found.history.checkpoints, to) if found.history.can_restore(each)]
     framed = frame(request, crumbs_of(summary, Crumb(form.word)), live=False, checkpoints=kept)
     return page(
         "word.html", framed, status=409 if refused else 200, t=summary, word=form, refused=refused, typed=typed, to=to

@@ -161,12 +161,20 @@ def give_agent_git(
         remove(folder)
         _fill_agent_git(folder, checkout.history, repository, base, branch)
         if repository.git().run("cat-file", "-e", f"{base}^{{commit}}").code != 0:
-            pack = str(folder / "objects" / "pack" / "pack")
-            wanted = f"{base}\n^{start}\n".encode()
-            vault.git().out("pack-objects", "--revs", "--quiet", "--non-empty", "--window=0", pack, input=wanted)
+            show_commits(tree, vault, start, base)
         shutil.copy2(index, folder / "index")
         write_file(marker, b"made\n")
     _link_git(checkout, tree)
+
+
+def show_commits(tree: Path, vault: Vault, start: str, *commits: str) -> None:
+    """Copy commits of the task into the git dir of a tree, as far as they differ from `start`, so that its agent can look at them."""
+    folder = agent_git(tree)
+    if folder.is_dir():
+        pack = str(folder / "objects" / "pack" / "pack")
+        wanted = "".join(f"{commit}\n" for commit in commits) + f"^{start}\n"
+        options = ("--revs", "--quiet", "--non-empty", "--window=0")
+        vault.git().out("pack-objects", *options, pack, input=wanted.encode())
 
 
 def _link_git(checkout: Checkout, folder: Path) -> None:

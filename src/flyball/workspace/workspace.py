@@ -200,6 +200,7 @@ class GitWorkspace(SavedTask):
         target = self._commit_of(commit, known)
         notes = self._work().restore(target)
         self._move(known, {"tip": target})
+        checkouts.show_commits(self.root, self.vault, self._start(), target, known.get("tip", target))
         return notes
 
     def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None:
@@ -222,10 +223,20 @@ class GitWorkspace(SavedTask):
         return folder
 
     def _give_git(self, tree: Path, index: Path, base: Commit) -> None:
-        start = self.vault.commit(refs_of(self.task, MAIN) + "base")
         checkouts.give_agent_git(
-            self.checkout, self.repository, base, self.branch, tree=tree, index=index, vault=self.vault, start=start
+            self.checkout,
+            self.repository,
+            base,
+            self.branch,
+            tree=tree,
+            index=index,
+            vault=self.vault,
+            start=self._start(),
         )
+
+    def _start(self) -> str:
+        """The commit the task started from."""
+        return self.vault.commit(refs_of(self.task, MAIN) + "base")
 
     def discard(self, name: str) -> tuple[str, ...]:
         """Remove a disposable copy; the paths that were changed in it."""

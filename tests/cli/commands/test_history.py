@@ -145,6 +145,21 @@ def test_checkpoints_are_listed_with_label_commit_stage_and_whether_accepted(wor
     assert all({"label", "sha", "at"} <= set(row) for row in rows)
 
 
+@pytest.mark.req("C25")
+def test_diff_of_a_turn_starts_at_the_tree_that_the_turn_began_with_and_leaves_out_flyballs_files(work, flyball):
+    flyball("rollback", "1", "--to", "RED")
+    own = work.tree / ".loop" / "note.md"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text("flyball's own\n")
+    work.do(turn("rows.py", "worse\n"))
+    shown = flyball("diff", "1", "--turn", "4").out
+    assert "+worse" in shown
+    assert "green" not in shown
+    assert ".loop" not in shown
+    assert "rows.py" in flyball("diff", "1", "--turn", "4", "--stat").out
+    assert flyball("diff", "1", "--turn", "9").err.startswith("flyball: Turn 9 left no checkpoint")
+
+
 @pytest.mark.req("O45")
 def test_rollback_to_a_label_restores_the_code_and_keeps_what_is_undone_reachable(work, site, flyball):
     done = json.loads(flyball("rollback", "1", "--to", "RED", "--json").out)

@@ -125,7 +125,7 @@ def test_a_flip_flop_that_was_not_remedied_asks_with_both_changes_shown() -> Non
     )
     stopped = Simulator(world).run().stopped
     assert stopped is not None
-    shown = [line for line in stopped.evidence if "flyball diff 001-it-works turn-" in line]
+    shown = [line for line in stopped.evidence if "flyball diff 001-it-works --turn " in line]
     assert len(shown) == 2
 
 

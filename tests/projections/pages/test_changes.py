@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
+from flyball.core.model.events import TaskReopened
 from flyball.projections.history.records import CheckpointRecord
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.history.timeline import LaneOpening
@@ -25,16 +27,17 @@ def two_lanes() -> TaskHistory:
     def opened(lane: str, base: str) -> None:
         history.timeline.openings.append(LaneOpening(next(clock), lane, lane, base))
 
-    def kept(label: str, commit: str, turn: int, lane: str) -> None:
-        history.checkpoints.append(CheckpointRecord(label, commit, next(clock), False, "EXECUTE", turn, lane=lane))
+    def kept(label: str, commit: str, turn: int, lane: str, before: str) -> None:
+        record = CheckpointRecord(label, commit, next(clock), False, "EXECUTE", turn, lane=lane, before=before)
+        history.checkpoints.append(record)
 
     opened("2.1", "base1")
     opened("2.2", "base1")
-    kept("turn-6", "c6", 7, "2.2")
-    kept("turn-5", "c5", 7, "2.1")
-    kept("turn-7", "c7", 7, "2.1")
+    kept("turn-6", "c6", 7, "2.2", "base1")
+    kept("turn-5", "c5", 7, "2.1", "base1")
+    kept("turn-7", "c7", 7, "2.1", "c5")
     opened("2.2", "base2")
-    kept("turn-9", "c9", 9, "2.2")
+    kept("turn-9", "c9", 9, "2.2", "base2")
     return history
 
 
@@ -48,6 +51,29 @@ def test_a_turn_is_compared_with_what_stood_before_it_in_its_own_lane() -> None:
         7: ("c5", "c7", "turn-5"),
         9: ("base2", "c9", BEGAN),
     }
+
+
+@pytest.mark.req("C25")
+def test_a_turn_after_a_rollback_is_compared_with_the_tree_that_was_restored() -> None:
+    story = Story().start().turn().turn()
+    first, second = (each.commit for each in story.state.checkpoints[-2:])
+    story.restore(first).turn()
+    change = of_turn(TaskHistory(story.events), 3)
+    assert change is not None
+    assert (change.older, change.since) == (first, "turn-1")
+    assert second not in {change.older, change.newer}
+
+
+@pytest.mark.req("C25")
+def test_a_rollback_is_offered_only_where_it_is_not_refused() -> None:
+    history = two_lanes()
+    main = CheckpointRecord("turn-1", "c1", Story().at, False, "GREEN", 1)
+    assert history.can_restore(main)
+    assert not history.can_restore(replace(main, tricked="test-deleted: tests/test_a.py: gone"))
+    assert not any(history.can_restore(kept) for kept in history.checkpoints), "of subtasks"
+    reopened = Story().start().add(TaskReopened("more"))
+    delivered = TaskHistory(reopened.events).checkpoints[0]
+    assert not TaskHistory(reopened.events).can_restore(delivered)
 
 
 def test_an_item_is_what_its_lane_changed_since_it_was_last_opened() -> None:

@@ -9,7 +9,8 @@ import typer
 from flyball.cli.support.arguments import AsJson, MaybeTask
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_bytes, put_json
-from flyball.core.model.task import MAIN
+from flyball.core.model.naming import LOOP
+from flyball.core.model.task import MAIN, Commit
 from flyball.core.text.quantities import plural
 from flyball.core.text.scrubbing import escape_surrogates, scrub
 from flyball.projections.wording import short, stamp
@@ -74,6 +75,9 @@ def rollback(
 def diff(
     task: MaybeTask = "",
     checkpoint: Annotated[str, typer.Argument(help="Compare with this checkpoint. Default: the start.")] = "",
+    turn: Annotated[
+        int, typer.Option("--turn", metavar="N", help="Show what this turn changed. Default: the whole task.")
+    ] = 0,
     stat: Annotated[
         bool, typer.Option("--stat", help="Show lines added and deleted instead. Default: a patch.")
     ] = False,
@@ -81,16 +85,22 @@ def diff(
 ) -> None:
     """Show what a task has changed, as a patch."""
     from flyball.cli.support.choosing import task_here
-    from flyball.wiring.tasks.checkpoints import commits_to_compare
+    from flyball.wiring.tasks.checkpoints import commits_of_turn, commits_to_compare
 
     with exit_on_refusal():
-        workspace, older, newer = commits_to_compare(*task_here(task), checkpoint)
+        site, known = task_here(task)
+        compared = commits_of_turn(site, known, turn) if turn else commits_to_compare(site, known, checkpoint)
+        workspace, older, newer = compared
+        # What flyball writes into the tree between turns is the work of none.
+        files = tuple(f for f in workspace.numstat(older, newer) if not (turn and f.path.startswith(f"{LOOP}/")))
         if as_json:
-            put_json({"from": older, "to": newer, "files": workspace.numstat(older, newer)})
+            put_json({"from": older, "to": newer, "files": files})
         elif stat:
-            put("\n".join(_stat(workspace.numstat(older, newer))))
-        else:
-            put_bytes(workspace.diff(older, newer))
+            put("\n".join(_stat(files)))
+        elif files:
+            changed = (path for _, path in workspace.changed_files(Commit(older), Commit(newer)))
+            paths = tuple(path for path in changed if not path.startswith(f"{LOOP}/")) if turn else ()
+            put_bytes(workspace.diff(older, newer, paths))
 
 
 def _stat(files: tuple[Lines, ...]) -> list[str]:

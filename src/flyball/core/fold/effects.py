@@ -11,9 +11,9 @@ from flyball.core.fold.lanes import JournalOutOfOrder, lane_of
 from flyball.core.fold.people import answer
 from flyball.core.loop.workflow import Workflow
 from flyball.core.model import outcomes as oc
-from flyball.core.model.effects import Ask, Effect, Measure, PutBack, Recall, RunAgent, Save, Wait
+from flyball.core.model.effects import Ask, Effect, Measure, PutBack, Recall, Restore, RunAgent, Save, Wait
 from flyball.core.model.events import Begun, Ended
-from flyball.core.model.state import Asked, Checkpoint, Lane, Panel, State, Turn, Window
+from flyball.core.model.state import Asked, Checkpoint, Lane, Panel, State, Turn, Undone, Window
 from flyball.core.model.task import Author, Commit, Player
 
 RECENT_CHECKPOINTS = 64
@@ -160,6 +160,10 @@ def _on_measured(state: State, lane: Lane, effect: Effect, outcome: oc.Measured)
     if isinstance(effect, Measure) and effect.kind == "baseline":
         state.reopened = False
         state.baseline = lane.loop.entry = outcome.measurement
+        state.checkpoints = tuple(
+            replace(each, measured=outcome.measurement) if each.commit == effect.candidate else each
+            for each in state.checkpoints
+        )
         lane.tests_ref = outcome.measurement.tests_ref
 
 
@@ -167,7 +171,10 @@ def _on_saved(state: State, lane: Lane, effect: Effect, outcome: oc.Saved) -> No
     _add_author(lane, outcome)
     state.reports += isinstance(effect, Save) and bool(effect.closing)
     place = (lane.stage, lane.loop.iteration + 1, False, lane.name)
-    checkpoint = Checkpoint(outcome.label, outcome.commit, outcome.tree, state.now, outcome.accepted, *place)
+    measured = lane.loop.last if outcome.accepted else None
+    checkpoint = Checkpoint(
+        outcome.label, outcome.commit, outcome.tree, state.now, outcome.accepted, *place, measured=measured
+    )
     _add_checkpoint(state, lane, checkpoint)
     if outcome.accepted:
         lane.head = outcome.commit
@@ -199,7 +206,9 @@ def _on_pull_requested(state: State, _lane: Lane, _effect: Effect, outcome: oc.P
     state.pull_request = outcome.url
 
 
-def _on_restored(_state: State, lane: Lane, _effect: Effect, outcome: oc.Restored) -> None:
+def _on_restored(state: State, lane: Lane, effect: Effect, outcome: oc.Restored) -> None:
+    assert isinstance(effect, Restore)
+    _undo(state, lane, effect)
     lane.loop.restore_to = Commit("")
     lane.loop.restored = True
     lane.recall = None
@@ -207,6 +216,26 @@ def _on_restored(_state: State, lane: Lane, _effect: Effect, outcome: oc.Restore
     if lane.mend is not None:
         lane.put_back, lane.mend = lane.mend.put_back, None
     lane.tree = outcome.tree
+
+
+def _undo(state: State, lane: Lane, effect: Restore) -> None:
+    """The lane stands on an earlier tree again: what was measured of that one is what is known, and later work is undone."""
+    own = [each for each in state.checkpoints if each.lane == lane.name]
+    place = max((n for n, each in enumerate(own) if each.commit == effect.to), default=-1)
+    later = [each for each in own[place + 1 :] if not each.undone]
+    gone = {each.commit for each in later}
+    state.checkpoints = tuple(
+        replace(each, undone=each.commit in gone or (each.undone and each.commit != effect.to))
+        for each in state.checkpoints
+    )
+    kept = own[place] if place >= 0 else None
+    in_stage = kept is not None and kept.judged is not None and kept.stage == lane.stage
+    if kept is not None and not in_stage:
+        lane.loop.entry = kept.measured or lane.loop.entry
+    if later:
+        turns = tuple(each.label.removeprefix("turn-") for each in later if each.label.startswith("turn-"))
+        known = (kept.measured, kept.judged) if kept is not None and in_stage else ()
+        lane.loop.undone = Undone(turns, effect.reason, later[-1].commit, effect.to, *known)
 
 
 def _on_answered(state: State, _lane: Lane, effect: Effect, outcome: oc.Answered) -> None:

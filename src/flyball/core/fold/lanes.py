@@ -115,6 +115,12 @@ def _on_judged(state: State, fact: ev.Judged) -> None:
         state.noticed = {**state.noticed, lane.item or lane.name: loop.last.noticed}
     loop.judged = fact
     loop.judged_at = state.now
+    loop.undone = None
+    if loop.last is not None:
+        state.checkpoints = tuple(
+            replace(c, measured=loop.last, judged=fact) if c.commit == loop.last.candidate else c
+            for c in state.checkpoints
+        )
     if fact.best:
         kept = (c for c in reversed(state.checkpoints) if loop.last is not None and c.commit == loop.last.candidate)
         lane.best = next(kept, lane.best)
@@ -191,6 +197,7 @@ def _on_moved(state: State, fact: ev.Moved) -> None:
         history=begin_loop(loop.history),
         findings=loop.findings if fact.rejected else (),
         restored=loop.restored,
+        undone=loop.undone,
     )
     lane.recall = None
     withdraw(state, lane)

@@ -60,7 +60,7 @@ def green(state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Wei
     unverified = [] if missing else not_verified(state, lane, measured, alone=casting.is_author_alone(state, lane))
     missing += unverified
     counts = measured.counts
-    earlier = lane.loop.last or lane.loop.entry
+    earlier = lane.loop.standing
     values: dict[str, Scalar] = {
         "tests_total": counts.total,
         "tests_passing": counts.passing,

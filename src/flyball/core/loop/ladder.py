@@ -63,7 +63,7 @@ def _back(to: Checkpoint | None, measured: Measurement) -> Commit:
 
 def _two_back(state: State, lane: Lane) -> Checkpoint | None:
     """The tree before the two changes that undo each other; never behind the last accepted one, never one that holds a trick."""
-    sound = [c for c in state.checkpoints if c.lane == lane.name and not c.tricked]
+    sound = [c for c in state.checkpoints if c.lane == lane.name and not c.tricked and not c.undone]
     since = [c for c in sound if c.stage == lane.stage]
     accepted = [c for c in sound if c.accepted]
     candidates = [*accepted[-1:], *(c for c in since if not c.accepted)]

@@ -13,8 +13,9 @@ from flyball.core.memory.recalling import line
 from flyball.core.memory.settling import settle
 from flyball.core.model.events import Judged
 from flyball.core.model.measurement import REMARKS_MEANING, Measurement
+from flyball.core.model.naming import LOOP
 from flyball.core.model.outcomes import Measured
-from flyball.core.model.state import Lane, State
+from flyball.core.model.state import Lane, State, Undone
 from flyball.core.model.task import MAIN, open_items
 from flyball.core.text import quantities
 from flyball.core.text.failing_tests import is_every
@@ -171,21 +172,21 @@ WAY_OUT = "make it again and name the file with the reason in `protected_changes
 
 def measured_section(lane: Lane) -> str:
     """What the last iteration was found to lack, for the role that goes on."""
-    judged = lane.loop.judged
-    lines = _verdict(lane, judged) if judged is not None else []
+    undone = lane.loop.undone
+    lines = _undone(undone) if undone is not None else []
+    judged = undone.judged if undone is not None else lane.loop.judged
+    lines += _verdict(lane, judged) if judged is not None else []
     tricks = lane.loop.last.tricks if lane.loop.last is not None else ()
     if any(not trick.harmless for trick in tricks):
         lines.append("Set aside, because it would make the gate say more than is true:")
         lines += [f"- {t.kind}: {t.path}: {t.detail}" for t in tricks if not t.harmless]
     if lane.put_back:
-        kept = (
-            "The tree is an earlier one again." if lane.loop.restored else "All other changes of that turn were kept."
-        )
+        kept = "" if lane.loop.restored else " All other changes of that turn were kept."
         back = quantities.first_few(lane.put_back, 20)
-        lines.append(f"These protected files were put back as they were accepted: {back}. {kept}")
+        lines.append(f"These protected files were put back as they were accepted: {back}.{kept}")
         lines += [f"- {t.path}: {t.detail}" for t in tricks if t.harmless]
         lines.append(f"If the request needs such a change, {WAY_OUT}")
-    lines += _output(lane.loop.last or lane.loop.entry)
+    lines += _output(lane.loop.standing)
     if lane.last_interrupted:
         lines.append(
             f"The previous turn was interrupted; its partial edits are in the tree (checkpoint {lane.last_interrupted})."
@@ -193,18 +194,31 @@ def measured_section(lane: Lane) -> str:
     return "## What was measured\n" + "\n".join(lines) if lines else ""
 
 
+def _undone(undone: Undone) -> list[str]:
+    """That work was undone, and where it can be seen: both commits are in the checkout (C25)."""
+    turns = f"{'turn' if len(undone.turns) == 1 else 'turns'} {', '.join(undone.turns)}"
+    work = f"The work of {turns} was undone" if undone.turns else "Later work was undone"
+    return [
+        f"{work}: {undone.reason.rstrip('.')}. The tree is an earlier one again.",
+        f"`git diff {undone.to[:12]} {undone.commit[:12]} -- . ':!{LOOP}'` shows what was undone.",
+    ]
+
+
 def _verdict(lane: Lane, judged: Judged) -> list[str]:
-    if judged.false_claim:
+    undone = lane.loop.undone is not None
+    if judged.false_claim and not undone:
         first = "You signalled that the stage is finished. It was measured, and it is not:"
     elif judged.gate_1.held:
-        left = lane.loop.last.counts.known_failing if lane.loop.last is not None else 0
+        left = lane.loop.standing.counts.known_failing if lane.loop.standing is not None else 0
         told = f" ({quantities.plural(left, 'known failure remains', 'known failures remain')})" if left else ""
         first = (
             f"The measurements of this stage hold{told}. If you agree that it is finished, set `exit_signal` to true."
         )
     else:
-        first = "The last iteration was measured. Still missing:"
+        first = f"{'The tree as it is now' if undone else 'The last iteration'} was measured. Still missing:"
     lines = [first, *(f"- {m}" for m in judged.gate_1.missing)]
+    if undone:
+        return lines
     lines += [f"- your report was not taken as you wrote it: {p}" for p in judged.report_problems]
     lines += [f"- your report says otherwise than the measurement: {d}" for d in judged.disagreements]
     if lane.loop.breaker.state == "HALF_OPEN":

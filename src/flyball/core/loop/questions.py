@@ -160,8 +160,8 @@ def _comparisons(state: State, lane: Lane, judged: Judged) -> tuple[str, ...]:
     if judged.verdict.health != "FLIP-FLOPPING":
         return ()
     own = (c for c in state.checkpoints if c.lane == lane.name and c.stage == lane.stage and not c.accepted)
-    turns = [c.label for c in own][-3:-1]
-    return tuple(f"compare the two changes: flyball diff {state.task.id} {label}" for label in turns)
+    turns = [c.label.removeprefix("turn-") for c in own if c.label.startswith("turn-")][-2:]
+    return tuple(f"compare the two changes: flyball diff {state.task.id} --turn {turn}" for turn in turns)
 
 
 def out_of_reach(lane: Lane, hits: Sequence[LimitHit]) -> Question:

@@ -45,7 +45,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """A saved tree that can be restored, unless it is known to hold a trick."""
+    """A saved tree that can be restored, unless it is known to hold a trick; `undone` once an earlier one was restored."""
 
     label: str
     commit: Commit
@@ -56,6 +56,20 @@ class Checkpoint(msgspec.Struct, frozen=True):
     iteration: int = 0
     tricked: bool = False
     lane: str = MAIN
+    measured: Measurement | None = None
+    judged: Judged | None = None
+    undone: bool = False
+
+
+class Undone(msgspec.Struct, frozen=True):
+    """A rollback: the turns whose work it undid, why, from which commit to which, and what is known of the tree it went back to."""
+
+    turns: tuple[str, ...]
+    reason: str
+    commit: Commit
+    to: Commit
+    measured: Measurement | None = None
+    judged: Judged | None = None
 
 
 class Caught(msgspec.Struct, frozen=True):
@@ -107,8 +121,8 @@ class Panel(msgspec.Struct):
 class Loop(msgspec.Struct):
     """What is known since the stage began.
 
-    `entry` was measured when it began and `last` by the latest verdict; `restored` is whether a tree was put back since then. A gate
-    that held is `unsignalled` until the agent signals; `signal_asked` is whether it was asked for that. A person's word makes it
+    `entry` was measured when it began and `last` by the latest verdict; `restored` is whether a tree was put back since then, and `undone`
+    what that undid. A gate that held is `unsignalled` until the agent signals; `signal_asked` is whether it was asked for that. A person's word makes it
     `exiting`, `skipping` or `reset`.
     """
 
@@ -131,7 +145,13 @@ class Loop(msgspec.Struct):
     reset: bool = False
     restore_to: Commit = Commit("")
     restored: bool = False
+    undone: Undone | None = None
     caught: Caught | None = None
+
+    @property
+    def standing(self) -> Measurement | None:
+        """What was measured of the tree that the lane stands on, so far as that is known."""
+        return (self.last if self.undone is None else self.undone.measured) or self.entry
 
 
 class Lane(msgspec.Struct):

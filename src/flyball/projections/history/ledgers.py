@@ -116,16 +116,21 @@ class ErrorLedger:
 
 
 class CheckpointLedger:
-    """Every checkpoint; one that was caught with a trick is marked with it, until a person allows what it changed."""
+    """Every checkpoint; one that was caught with a trick is marked with it, until a person allows what it changed.
+
+    `standing` is the commit whose tree each lane has now.
+    """
 
     def __init__(self) -> None:
         self.records: list[CheckpointRecord] = []
+        self.standing: dict[str, str] = {}
         self._places: dict[str, int] = {}
         self._caught: dict[str, tuple[Trick, ...]] = {}
 
     def keep(self, record: CheckpointRecord) -> None:
         self._places[record.commit] = len(self.records)
-        self.records.append(record)
+        self.records.append(replace(record, before=self.standing.get(record.lane, "")))
+        self.standing[record.lane] = record.commit
 
     def find(self, commit: str) -> CheckpointRecord | None:
         where = self._places.get(commit)

@@ -111,7 +111,10 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class CheckpointRecord(msgspec.Struct, frozen=True):
-    """A checkpoint, with the last turn of its lane before it, and the trick it holds where it was caught with one."""
+    """A checkpoint, with the last turn of its lane before it, and the trick it holds where it was caught with one.
+
+    `before` is the commit whose tree the lane had before it.
+    """
 
     label: str
     commit: str
@@ -121,6 +124,7 @@ class CheckpointRecord(msgspec.Struct, frozen=True):
     turn: int
     tricked: str = ""
     lane: str = MAIN
+    before: str = ""
 
     @property
     def on_branch(self) -> bool:

@@ -68,6 +68,7 @@ class TaskHistory:
         self.questions = self._questions.records
         self._turn_at: dict[EffectId, int] = {}
         self._last_turn: dict[str, int] = {}
+        self._reopened_at: datetime | None = None
         for event in events:
             self.add(event)
 
@@ -152,9 +153,21 @@ class TaskHistory:
         label = plain(kept.label, 80)
         self._checkpoints.keep(
             rec.CheckpointRecord(
-                label, kept.commit, at, accepted, self._stage_of(effect.lane), turn, tricked, effect.lane
+                label,
+                kept.commit,
+                at,
+                accepted,
+                self._stage_of(effect.lane),
+                turn,
+                tricked,
+                effect.lane,
             )
         )
+
+    def can_restore(self, kept: rec.CheckpointRecord) -> bool:
+        """Whether a person may go back to a checkpoint: not to a trick, a subtask's tree or work that was delivered before a reopening."""
+        delivered = self._reopened_at is not None and kept.at < self._reopened_at
+        return kept.lane == MAIN and not kept.tricked and not delivered
 
     def _on_measured(self, at: datetime, effect: Effect, outcome: out.Measured) -> None:
         measurement = outcome.measurement
@@ -185,6 +198,7 @@ class TaskHistory:
 
     def _on_restored(self, at: datetime, effect: Effect, outcome: out.Restored) -> None:
         self._note(outcome.notes)
+        self._checkpoints.standing[effect.lane] = outcome.commit
         self.rollbacks.append(
             rec.Rollback(at, self._stage_of(effect.lane), outcome.commit, outcome.undone, effect.lane)
         )
@@ -242,6 +256,10 @@ class TaskHistory:
 
     def _on_lane_opened(self, _at: datetime, fact: LaneOpened) -> None:
         self._stages[fact.lane] = fact.stage
+        self._checkpoints.standing[fact.lane] = fact.start or fact.base
+
+    def _on_reopened(self, at: datetime, _fact: ev.TaskReopened) -> None:
+        self._reopened_at = at
 
     def _on_limit_hit(self, at: datetime, fact: ev.LimitHit) -> None:
         self.limited_at[fact.agent] = at
@@ -295,6 +313,7 @@ class TaskHistory:
         ev.TurnSetAside: _on_set_aside,
         ev.Moved: _on_moved,
         LaneOpened: _on_lane_opened,
+        ev.TaskReopened: _on_reopened,
         LaneClosed: _on_lane_closed,
         ev.Held: lambda self, at, f: self.holds.append(rec.Hold(at, f.guard, plain(f.reason), f.until, f.lane)),
         ev.LimitHit: _on_limit_hit,

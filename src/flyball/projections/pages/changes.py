@@ -43,17 +43,10 @@ def of_item(history: TaskHistory, item: str) -> Change | None:
 def _since_before(
     history: TaskHistory, first: CheckpointRecord, last: CheckpointRecord, turns: frozenset[int]
 ) -> Change:
-    """From what stood before the first of two checkpoints of a lane to the second."""
-    opened = next((o for o in reversed(history.timeline.openings) if o.lane == first.lane and o.at <= first.at), None)
-    earlier = [
-        each
-        for each in history.checkpoints[: history.checkpoints.index(first)]
-        if each.lane == first.lane and (opened is None or each.at >= opened.at)
-    ]
-    if earlier:
-        return Change(earlier[-1].commit, last.commit, earlier[-1].label, turns)
-    base = opened.base if opened else first.commit
-    return Change(base, last.commit, BEGAN if opened else first.label, turns)
+    """From the tree that the first of two checkpoints of a lane began with to the second."""
+    older = first.before or first.commit
+    label = next((each.label for each in reversed(history.checkpoints) if each.commit == older), BEGAN)
+    return Change(older, last.commit, label, turns)
 
 
 def checkpoints_to_offer(kept: Sequence[CheckpointRecord], wanted: str = "") -> tuple[CheckpointRecord, ...]:

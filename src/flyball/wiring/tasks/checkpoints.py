@@ -10,6 +10,7 @@ from flyball.core.model.task import TaskId
 from flyball.core.text.quantities import plural
 from flyball.ports import Refusal
 from flyball.projections.history.records import CheckpointRecord
+from flyball.projections.pages.changes import of_turn
 from flyball.wiring.site import Site
 from flyball.workspace.saved_task import KEPT
 from flyball.workspace.workspace import GitWorkspace
@@ -81,3 +82,11 @@ def commits_to_compare(site: Site, task: TaskId, word: str = "") -> tuple[GitWor
     workspace = site.workspace(state.task)
     older = find_checkpoint(task, found, word).commit if word else found[0].commit
     return workspace, older, state.main.head if state.decision == "DONE" else workspace.tip
+
+
+def commits_of_turn(site: Site, task: TaskId, number: int) -> tuple[GitWorkspace, str, str]:
+    """The task's workspace, the commit whose tree a turn began with and the one it left."""
+    change = of_turn(site.view(task).history, number)
+    if change is None:
+        raise NoSuchCheckpoint(f"Turn {number} left no checkpoint. See: flyball checkpoints {task}")
+    return site.workspace(site.state(task).task), change.older, change.newer

@@ -101,8 +101,7 @@ def _target(task: TaskId, found: list[CheckpointRecord], word: str) -> Checkpoin
 def _reclaim_finished(site: Site, hand: ManualSession, target: CheckpointRecord) -> str:
     """Refuse what would not lead on; the user's branch that has the work already, which stays as it is."""
     task, state = hand.state.task.id, hand.state
-    reopened = (event.at for event in site.journal.read(task) if isinstance(event.fact, ev.TaskReopened))
-    if state.rounds and target.at < max(reopened):
+    if not site.view(task).history.can_restore(target):
         raise NoSuchCheckpoint(
             f"{target.label} is older than the reopening of {task} and belongs to delivered work; expected a checkpoint made"
             f" since, such as reopened-{state.rounds}. See: flyball checkpoints {task}"

@@ -131,8 +131,8 @@ def _spent_question(state: State, judged: Judged) -> Question:
     if judged.verdict.health is Health.FLIP_FLOPPING:
         # Where to see the changes that undo each other: the last trees of the subtasks that reversed.
         own = (c for c in state.checkpoints if c.lane in judged.observation.batch and c.label.startswith("turn-"))
-        turns = [c.label for c in own][-2:]
-        story += [f"compare the changes: flyball diff {state.task.id} {label}" for label in turns]
+        turns = [c.label.removeprefix("turn-") for c in own][-2:]
+        story += [f"compare the changes: flyball diff {state.task.id} --turn {turn}" for turn in turns]
     return Question("batches-stalled", text, questions.FOUR_CHOICES, detail="\n".join(story))
 
 

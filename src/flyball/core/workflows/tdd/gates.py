@@ -81,7 +81,7 @@ def red(state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weigh
         "tests_generated": generated,
         "tests_failing": failing,
     }
-    before = _red_numbers(state, lane.loop.last)
+    before = _red_numbers(state, lane.loop.standing)
     return Weighed(
         gates.gate_verdict("every criterion has a new test that fails for the right reason", missing, values),
         progress=generated > before[0] or len(covered) > before[1],
@@ -133,7 +133,7 @@ def refactor(_state: State, lane: Lane, measured: Measurement, claim: Claim) -> 
         "iteration": iteration,
         "functions_over_limit": len(quality.over_limit) if quality else 0,
     }
-    earlier = lane.loop.last or lane.loop.entry
+    earlier = lane.loop.standing
     before = earlier.quality if earlier else None
     progress = bool(
         quality
@@ -172,7 +172,7 @@ def document(_state: State, lane: Lane, measured: Measurement, claim: Claim) -> 
         "diagrams_valid": files.diagrams_valid,
         "diagrams_total": files.diagrams,
     }
-    earlier = lane.loop.last or lane.loop.entry or measured
+    earlier = lane.loop.standing or measured
     before = earlier.files
     progress = (
         files.documents > before.documents
