@@ -90,7 +90,6 @@ CASES: list[tuple[str, Callable[[Path], None], tuple[str, ...], tuple[str, ...]]
         ("flyball run --from conductor/tracks/NAME",),
     ),
     ("a file as a track", nothing, ("run", "--from", "flyball.toml", *AGENT, "--workflow", "track"), ("spec.md",)),
-    ("a track in place", track, ("run", "--from", "conductor/tracks/form_1", *AGENT, "--in-place"), ("--in-place",)),
     (
         "an evaluator nobody offers",
         track,
@@ -127,7 +126,6 @@ CASES: list[tuple[str, Callable[[Path], None], tuple[str, ...], tuple[str, ...]]
     ("a time that is no time", nothing, ("run", "x", *PLAIN, "--turn-timeout", "soon"), ("--turn-timeout", "soon")),
     ("a name that settings have", nothing, ("run", "x", "--agent-command", "y", "--gate", "carry=true"), ("--gate",)),
     ("a document that is missing, unattended", nothing, ("run", "--from", "no.md", *PLAIN), ("no.md",)),
-    ("a backlog in place", backlog, ("run", "--from", ".work", *PLAIN, "--in-place"), ("--in-place",)),
     (
         "a session for another workflow",
         session,

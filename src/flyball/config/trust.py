@@ -118,10 +118,10 @@ def _widens(file: FileConfig, flags: RunFlags) -> Iterator[str]:
     top, options = file.top, file.gate_options
     if top.sandbox == "none" and flags.sandbox is None:
         yield "the sandbox is off"
-    if top.in_place and flags.in_place is None:
-        yield "agents work in your own tree"
     if top.attended is False and flags.attended is None:
         yield "nobody is asked"
+    if file.ship.merge and flags.merge is None:
+        yield "the result is merged into the branch that is checked out"
     if file.ship.push:
         yield "the result is pushed"
     if file.ship.pull_request:

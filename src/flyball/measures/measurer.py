@@ -16,7 +16,7 @@ from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, Settings
 from flyball.core.text.scrubbing import decode, escape_surrogates
 from flyball.folders import environment_folders
-from flyball.measures.examination import Examination
+from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found
 from flyball.measures.gates.commands import Commands, MeasurementStopped
 from flyball.measures.gates.coverage import measure_coverage, merge_coverage
@@ -39,6 +39,8 @@ from flyball.ports import Blobs, Confine, Notify, Stop, Workspace
 
 SHOWN = 200
 """Ids in a measurement; the whole sets are kept as blobs."""
+BASELINE_SHOWN = 2000
+"""Failing tests of a baseline: a request may name any of them."""
 FILES_NAMED = 16
 REMARKS_SHOWN = 10
 """Remarks of one measurement: whoever gets more reads none."""
@@ -180,6 +182,7 @@ class TreeMeasurer:
             counts=count(trial.outcomes, known),
             tests_ref=keep(self._blobs, found.outcomes if found.outcomes is not None else trial.outcomes),
             failing=failing[:SHOWN],
+            known=_excused_tests(trial, known)[: BASELINE_SHOWN if is_baseline else SHOWN],
             failing_ref=keep(self._blobs, trial.failing) if trial.failing else "",
             missing=trial.missing[:SHOWN],
             newly_skipped=trial.newly_skipped[:SHOWN],
@@ -217,6 +220,10 @@ def _remark_on_skip(test: str, workspace: Trees, tree: Commit) -> Remark:
     return Remark(file, line, f"the new test {name or file} was skipped: nothing shows that it can pass")
 
 
+def _excused_tests(trial: Trial, known: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(i for i, outcome in trial.outcomes.items() if outcome == "failing" and i in known))
+
+
 def _texts(accepted: Commit, settings: Settings, workspace: Trees) -> Iterable[str]:
     """What gates, lint and set-up are made of: the commands, and the files that these execute."""
     gates = " ; ".join((*(gate.command for gate in settings.gates), settings.setup))
@@ -241,7 +248,7 @@ def _expectations(
     baseline = {i: "passing" if accepted.get(i) == "passing" else outcome for i, outcome in baseline.items()}
     required = baseline if request.kind == "red" or not accepted else accepted
     kept = {i: outcome for i, outcome in required.items() if i.partition("::")[0] not in protection.released}
-    return Expectations(kept, baseline)
+    return Expectations(kept, baseline, frozenset(request.work))
 
 
 def storable(measurement: Measurement) -> Measurement:

@@ -18,11 +18,9 @@ from flyball.workspace.errors import (
     DamagedRepository,
     DubiousOwnership,
     NotARepository,
-    OperationInProgress,
     UnbornHead,
 )
 from flyball.workspace.git import Git, environment, program, quote_path, records
-from flyball.workspace.overlooked import reveal
 
 GITLINK = "160000"
 LINK = "120000"
@@ -100,24 +98,13 @@ class Repository(msgspec.Struct, frozen=True):
             )
         return self.head
 
-    def require_idle(self) -> None:
-        """Refuse to work in a tree where git itself is half way through something."""
-        if self.in_progress is not None:
-            raise OperationInProgress(
-                f"A {self.in_progress} is in progress in {self.root}.",
-                f"Finish it or give it up (git {self.in_progress} --abort), or run without --in-place.",
-            )
-
     def uncommitted_files(self) -> list[str]:
         """The files that differ from HEAD in the user's working tree and index, which stay as they are.
 
         The user's own git could run their clean filters here, so a borrowed git dir and a copy of the index are asked
-        instead. Filtered files whose times changed count as changed: the answer errs towards dirty. So do files that
-        git was told to overlook: in place they are saved and restored like all others.
+        instead. Filtered files whose times changed count as changed: the answer errs towards dirty.
         """
         with self.lens() as git:
-            if git.index is not None and git.index.exists():
-                reveal(git)
             not_as_indexed = ("diff-files", "-z", "--name-only", "--ignore-submodules=all")
             changed = set(records(git.out(*not_as_indexed)))
             if changed:
@@ -152,9 +139,15 @@ class Repository(msgspec.Struct, frozen=True):
 
     def as_user(self, environment: Mapping[str, str], *args: str) -> process.Captured:
         """Run git as the user would, with all their settings: only for what they asked flyball to do in their name."""
-        env = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
-        env["GIT_TERMINAL_PROMPT"] = "0"
+        env = self.users_environment(environment)
         return process.capture([program(), *args], cwd=self.root, env=env, timeout=git_program.LONG)
+
+    @staticmethod
+    def users_environment(environment: Mapping[str, str]) -> dict[str, str]:
+        """A person's variables without those that would lead git elsewhere, and nobody is asked for a password."""
+        return {name: value for name, value in environment.items() if not name.startswith("GIT_")} | {
+            "GIT_TERMINAL_PROMPT": "0"
+        }
 
     @contextmanager
     def lens(self) -> Iterator[Git]:

@@ -182,7 +182,7 @@ def test_events_scroll_by_and_the_terminal_is_given_back():
         shown.notify("output", "a line")
         shown.closing(story.state)
     text = out.getvalue()
-    assert "RED -> GREEN: the gate passed and the agent says that it is done" in " ".join(text.split())
+    assert "RED -> GREEN: the measurements hold and the agent says that it is done" in " ".join(text.split())
     assert "DONE: gates passed" in text
     assert "next: git merge flyball/007-parse-rows" in text
     assert "\x1b[?25l" not in text, "a cursor that is never hidden needs no repair"

@@ -143,7 +143,17 @@ def test_the_build_decides_and_no_build_command_is_not_applicable():
     [
         ("src/shop.py", "PRICE_MONTHLY = 900", "pricing"),
         ("src/config.py", 'MODEL = "gemini-2.5-pro"', "model"),
+        ("src/config.py", 'MODEL = "claude-sonnet-4-5"', "model"),
+        ("src/config.ts", 'const model = "meta-llama/Llama-3.1-70B-Instruct"', "model"),
+        ("deploy/config.yaml", "name: mistral-large-latest", "model"),
+        ("src/a.go", 'ask("o3-mini")', "model"),
+        ("src/ask.py", "import openai", "model"),
+        ("src/ask.py", "from google import genai", "model"),
+        ("src/ask.ts", 'import Anthropic from "@anthropic-ai/sdk"', "model"),
+        ("src/ask.rs", "use async_openai::Client;", "model"),
+        ("src/ask.go", '\t"github.com/sashabaranov/go-openai"', "model"),
         ("package.json", '"openai": "^5"', "model"),
+        ("Cargo.toml", 'async-openai = "0.27"', "model"),
         ("src/plans.ts", "const tiers = 4", "package or tier"),
         ("src/pipeline/assets.py", "x = 1", "asset pipeline"),
         ("src/report.py", "revenue = 1", "persona"),
@@ -165,6 +175,14 @@ def test_the_executors_yes_is_taken_and_plain_code_needs_no_sync():
     assert business_sync({}, said).documents == ("product.md", "tech-stack.md")
     assert not business_sync({"src/a.py": ["frontier = restore()"], "tests/test_price.py": ["price = 1"]}, "").required
     assert not business_sync({}, "Business Doc Sync Required: No").required
+    plain = [
+        "class Car(Model):",
+        "model = Car()",
+        "def command2(o1, phi2):",
+        "import json",
+        "from together_app import x",
+    ]
+    assert not business_sync({"src/a.py": plain}, "").required
 
 
 @pytest.mark.req("D10", "D20")

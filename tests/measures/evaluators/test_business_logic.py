@@ -49,7 +49,7 @@ def test_numbers_that_say_how_much_and_those_that_are_limits(text, numbers, limi
 @pytest.fixture(autouse=True)
 def _quiet_linters(monkeypatch):
     """Programs take their time: the test that is about them starts them."""
-    monkeypatch.setattr(business_logic, "Linters", lambda _: SimpleNamespace(defects=lambda *_: []))
+    monkeypatch.setattr(business_logic, "Linters", lambda _: SimpleNamespace(looks=lambda _: ()))
 
 
 def look(tmp_path, files, product=RULES, **more):
@@ -354,5 +354,5 @@ LINTED = [
 @pytest.mark.parametrize(("path", "code", "rules"), LINTED)
 def test_slips_that_linters_know_are_edge_cases(tmp_path, path, code, rules):
     trees = trees_of(tmp_path, {path: code})
-    result = business_logic._slips(trees, Linters(trees.toolbox), Syntax(trees.toolbox))
+    result = business_logic._slips(trees, Linters(trees), Syntax(trees.toolbox))
     assert sorted(each.rule for each in result.findings) == rules

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from tests.measures.evaluators.planted import found, options, trees_of
+from tests.measures.evaluators.planted import found, lay_out, options, trees_of
 
 from flyball.core.evaluation.structural import BuildRun
 from flyball.measures.evaluators import code_quality
@@ -11,7 +11,7 @@ from flyball.measures.evaluators.code_quality import measure
 from flyball.measures.evaluators.ground import CoverageLines
 from flyball.measures.evaluators.sources import commented_code, duplication
 from flyball.measures.evaluators.sources.syntax import Syntax
-from flyball.measures.evaluators.toolbox import EXTRA, Toolbox, ToolFailed, ToolMissing
+from flyball.measures.evaluators.toolbox import EXTRA, Toolbox, ToolFailed, ToolMissing, lacking_tools
 
 pytestmark = pytest.mark.req("D22")
 SILENT = "no" + "qa"
@@ -20,7 +20,8 @@ GOOD = "def double(number: int) -> int:\n    return number * 2\n\n\nFOUR = doubl
 
 @pytest.mark.slow
 @pytest.mark.req("D20")
-def test_nothing_in_the_project_silences_a_tool(tmp_path):
+def test_nothing_a_track_writes_silences_a_tool(tmp_path):
+    before = {"pkg/__init__.py": ""}
     files = {
         "pkg/__init__.py": "",
         "pkg/a.py": f"import re  # {SILENT}\n\n\ndef f() -> None:\n    # TODO later\n    try:\n        g()\n    except Exception:  # {SILENT}: BLE001\n        pass\n\n\ndef g() -> None:\n    return None\n\n\nf()\n",
@@ -31,7 +32,7 @@ def test_nothing_in_the_project_silences_a_tool(tmp_path):
         ".oxlintrc.json": '{"ignorePatterns": ["**"]}\n',
         ".jscpd.json": '{"ignore": ["**"]}\n',
     }
-    results = list(measure(trees_of(tmp_path, files)))
+    results = list(measure(trees_of(tmp_path, files, before)))
     assert "pkg/a.py:1 F401" in found(results, "patterns")
     assert "pkg/a.py:8 S110" in found(results, "error handling")
     assert "pkg/a.py:5 FIX002" in found(results, "dead code")
@@ -61,7 +62,7 @@ def test_a_package_with_an_empty_init_is_read_as_one(tmp_path):
         "pyproject.toml": "[project]\nname = 'shelf'\n[project.scripts]\nshelf = 'shelf.main:run'\n",
     }
     trees = trees_of(tmp_path, files)
-    assert [(each.file, each.line) for each in duplication.unused_code(trees.toolbox, trees.head)] == [
+    assert [(each.file, each.line) for each in duplication.unused_code(trees, trees.head)] == [
         ("src/shelf/loans.py", 4)
     ]
 
@@ -104,15 +105,89 @@ def test_no_coverage_is_not_applicable_and_a_report_that_cannot_be_read_fails(tm
 
 
 @pytest.mark.req("D20")
-def test_a_missing_tool_fails_its_pass_and_says_how_to_get_it(tmp_path, monkeypatch):
+def test_a_missing_tool_that_nobody_configured_is_not_verified_and_fails_nothing(tmp_path, monkeypatch):
     trees = trees_of(tmp_path, {"a.py": GOOD})
-    monkeypatch.setattr("flyball.measures.evaluators.toolbox.find_tool", lambda name, _: "")
-    results = list(measure(trees))
-    failed = [each for each in results if each.name != "coverage"]
-    assert {each.status for each in failed} == {"fail"}
-    assert all(EXTRA in each.reason for each in failed), [each.reason for each in failed]
+    monkeypatch.setattr("flyball.measures.evaluators.toolbox.find_tool", lambda *_: "")
+    results = [each for each in measure(trees) if each.name != "coverage"]
+    assert {each.name: each.status for each in results} == {
+        "build and type check": "pass",
+        **dict.fromkeys(("type safety", "patterns", "error handling", "dead code"), "n/a"),
+    }
+    assert all(EXTRA in note for each in results for note in each.notes), [each.notes for each in results]
+    assert all(each.reason.startswith("not verified: ") for each in results if each.status == "n/a")
     with pytest.raises(ToolMissing, match="chromium"):
         trees.toolbox.require("chromium")
+
+
+@pytest.mark.req("D20")
+def test_a_tool_that_fails_before_the_track_too_is_not_verified_and_one_that_the_track_broke_fails(tmp_path):
+    trees = trees_of(tmp_path, {"a.py": GOOD}, {"a.py": GOOD})
+
+    def broken(tree, trees_hit):
+        if tree in trees_hit:
+            raise ToolFailed("mypy failed (exit 2): INTERNAL ERROR")
+        return ()
+
+    both = trees.compare("patterns", lambda tree: broken(tree, (trees.head, trees.base)))
+    assert (both.status, both.reason) == ("n/a", "not verified: mypy failed (exit 2): INTERNAL ERROR")
+    own = trees.compare("patterns", lambda tree: broken(tree, (trees.head,)))
+    assert (own.status, "INTERNAL ERROR" in own.reason) == ("fail", True)
+
+
+@pytest.mark.slow
+@pytest.mark.req("D20")
+def test_a_rule_that_the_project_does_not_enable_is_not_applied(tmp_path):
+    settings = '[tool.ruff.lint]\nselect = ["F"]\n'
+    text = (
+        "def f(a):\n    # TODO later\n    print(a)\n    try:\n        return a.b\n    except Exception:\n        pass\n"
+    )
+    project = {"pyproject.toml": settings, "src/p/py.typed": "", "src/p/__init__.py": ""}
+    trees = trees_of(tmp_path, project | {"src/p/a.py": f"import os\n\n\n{text}"}, project)
+    results = list(measure(trees))
+    rules = {each.rule for result in results for each in result.findings}
+    assert rules & {"F401"}
+    assert not rules & {"ANN001", "ANN201", "FIX002", "T201", "S110"}
+    assert "mypy" not in str(results)
+
+
+@pytest.mark.slow
+@pytest.mark.req("D20")
+def test_a_rule_that_the_project_enables_counts_and_a_track_cannot_switch_it_off(tmp_path):
+    before = {
+        "ruff.toml": '[lint]\nselect = ["ANN", "T20"]\n',
+        "mypy.ini": "[mypy]\ndisallow_untyped_defs = True\n",
+        "a.py": "",
+    }
+    files = {"ruff.toml": "", "mypy.ini": "[mypy]\n", "a.py": "def f(a):\n    return a\n"}
+    results = list(measure(trees_of(tmp_path, files, before)))
+    assert "a.py:1 ANN001" in found(results, "type safety")
+    assert "a.py:1 mypy/no-untyped-def" in found(results, "build and type check")
+
+
+def test_python_that_cannot_be_read_fails_without_any_tool(tmp_path, monkeypatch):
+    monkeypatch.setattr("flyball.measures.evaluators.toolbox.find_tool", lambda *_: "")
+    results = list(measure(trees_of(tmp_path, {"a.py": "def broken(:\n"})))
+    assert found(results, "build and type check") == ["a.py:1 syntax"]
+
+
+@pytest.mark.req("C9")
+@pytest.mark.parametrize(
+    ("settings", "tool"),
+    [
+        ({"pyproject.toml": "[tool.mypy]\nstrict = true\n"}, "mypy"),
+        ({"setup.cfg": "[mypy]\n"}, "mypy"),
+        ({"ruff.toml": ""}, "ruff"),
+        ({".oxlintrc.json": "{}"}, "oxlint"),
+        ({"pyproject.toml": "[tool.pyright]\n"}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_tool_that_the_project_configures_is_missed_before_anything_runs(tmp_path, monkeypatch, settings, tool):
+    monkeypatch.setattr("flyball.measures.evaluators.toolbox.find_tool", lambda *_: "")
+    root = lay_out(tmp_path, settings)
+    said = list(lacking_tools(["code-quality"], root, {}, pages=False))
+    assert said == ([f"{next(iter(settings))} configures {tool}, which is not installed here. Install it with: {EXTRA}"] if tool else [])  # fmt: skip
+    assert not list(lacking_tools(["other"], root, {}, pages=False))
 
 
 @pytest.mark.parametrize(

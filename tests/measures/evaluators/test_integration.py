@@ -179,7 +179,7 @@ def test_secrets_in_a_committed_file_of_variables_are_found_and_plain_settings_a
 def test_two_things_wrong_with_one_call_are_told_once_and_what_is_around_it_too(tmp_path):
     text = "import requests\n\n\ndef f(u):\n    while True:\n        try:\n            return requests.get(u).json()\n        except requests.RequestException:\n            continue\n"
     trees = trees_of(tmp_path, {"a.py": text})
-    result = integration._recovery(trees, Linters(trees.toolbox), Syntax(trees.toolbox))
+    result = integration._recovery(trees, Linters(trees), Syntax(trees.toolbox))
     assert found([result], "error recovery") == ["a.py:5 endless-retry", "a.py:7 S113"]
 
 
@@ -190,7 +190,7 @@ def test_migrations_are_read_by_squawk_and_foreign_keys_want_an_index(tmp_path):
         tmp_path,
         {"migrations/1.sql": sql, "m.py": "class A:\n    b_id = Column(Integer)\n    d_id = mapped_column(Integer)\n"},
     )
-    told = {(each.rule, each.line) for each in migrations.sql_defects(trees.toolbox, trees.head)}
+    told = {(each.rule, each.line) for each in migrations.sql_defects(trees, trees.head)}
     assert ("foreign-key-index", 3) in told
     assert ("foreign-key-index", 4) not in told
     assert ("squawk/ban-drop-column", 7) in told
@@ -227,7 +227,7 @@ def test_secrets_are_found_and_look_alikes_are_not(tmp_path):
 def test_calls_that_bring_their_own_time_out_can_be_named(tmp_path):
     files = {"a.py": "import requests\n\nrequests.get('x')\nrequests.post('x')\n"}
     trees = trees_of(tmp_path, files, options=options(safe_calls=("requests.post(",)))
-    result = integration._recovery(trees, Linters(trees.toolbox), Syntax(trees.toolbox))
+    result = integration._recovery(trees, Linters(trees), Syntax(trees.toolbox))
     assert found([result], "error recovery") == ["a.py:3 S113"]
 
 

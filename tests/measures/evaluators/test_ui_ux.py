@@ -5,7 +5,7 @@ import sys
 import pytest
 from tests.measures.evaluators.planted import answer_of, found, ground_of, options, trees_of
 
-from flyball.measures.evaluators.toolbox import find_tool
+from flyball.measures.evaluators.toolbox import find_tool, lacking_tools
 from flyball.measures.evaluators.ui_ux import IN_BROWSER, measure
 
 pytestmark = pytest.mark.req("D21")
@@ -91,16 +91,17 @@ def test_a_page_that_cannot_be_seen_fails_the_passes_that_need_it(tmp_path, monk
 
 
 @pytest.mark.req("D20")
-def test_a_missing_browser_fails_the_passes_that_need_it_and_says_how_to_get_one(tmp_path, monkeypatch):
+def test_a_missing_browser_fails_no_pass_and_is_said_how_to_get(tmp_path, monkeypatch):
     real = find_tool
     monkeypatch.setattr(
         "flyball.measures.evaluators.toolbox.find_tool",
-        lambda name, env: "" if name == "chromium" else real(name, env) or "there",
+        lambda name, env, tree: "" if name == "chromium" else real(name, env) or "there",
     )
     results = list(measure(trees_of(tmp_path, {"index.html": PAGE}, options=options(start=SERVE))))
-    failed = [each for each in results if each.status == "fail" and not each.findings]
-    assert {each.name for each in failed} == set(IN_BROWSER)
-    assert all("apt install chromium" in each.reason for each in failed)
+    unseen = [each for each in results if each.status == "n/a" and "apt install chromium" in each.reason]
+    assert {each.name for each in unseen} == set(IN_BROWSER)
+    (said,) = lacking_tools(["ui-ux"], tmp_path, {}, pages=True)
+    assert "[evaluators] configures chromium, which is not installed here. Install it with: apt install" in said
 
 
 def test_without_a_way_to_see_pages_the_sources_are_still_read(tmp_path):

@@ -63,9 +63,12 @@ SETTINGS: dict[str, Any] = {
         "Sandbox: auto, bwrap or none. Default: auto (bwrap; where bwrap does not work, an attended run warns and continues, an unattended run refuses).",
         "KIND",
     ),
-    "in_place": Annotated[
+    "merge": Annotated[
         bool | None,
-        typer.Option("--in-place", help="Work in this tree. Default: work in an isolated checkout."),
+        typer.Option(
+            "--merge/--no-merge",
+            help="Merge the branch of a DONE task into the branch that is checked out, as `flyball merge` does. Default: no.",
+        ),
     ],
     "parallel": Annotated[
         int | None,
@@ -94,6 +97,11 @@ SETTINGS: dict[str, Any] = {
             help="Ask you about the plan, or about the criteria in the document, before work begins. Default: no.",
         ),
     ],
+    "failing": _text(
+        "What tests are that fail before any work: work (it is not done while one of them fails) or known."
+        " Default: what the request says; else an attended run asks, and for an unattended run they are known.",
+        "WORD",
+    ),
     "optional": Annotated[
         bool | None,
         typer.Option("--optional", help="Work on the optional entries of an imported plan as well. Default: no."),

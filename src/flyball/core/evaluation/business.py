@@ -30,10 +30,30 @@ class Trigger(msgspec.Struct, frozen=True):
 
 
 def _words(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE)
+    return re.compile(text, re.IGNORECASE | re.MULTILINE)
 
 
-_MANIFEST = _words(r"(?:^|/)(?:requirements[^/]*\.txt|pyproject\.toml|package\.json)$")
+_MANIFEST = _words(
+    r"(?:^|/)(?:requirements[^/]*\.txt|pyproject\.toml|package\.json|Cargo\.toml|go\.mod|Gemfile|Pipfile|setup\.(?:cfg|py)|pom\.xml|build\.gradle(?:\.kts)?|[^/]+\.csproj|composer\.json)$"
+)
+_SDKS = (
+    r"ai21|anthropic|async[_-]openai|boto3|claude[_-]agent[_-]sdk|cohere|dashscope|deepseek|fireworks|gemini|google[._-](?:genai|generativeai)|"
+    r"groq|huggingface_hub|langchain\w*|litellm|llama_index|mistralai|ollama|openai|replicate|sendgrid|stripe|supabase|together|transformers|"
+    r"twilio|vertexai|voyageai|xai_sdk|zhipuai|@ai-sdk|@anthropic-ai|@google/gen\w+|@mistralai|go-openai"
+)
+_SDK_IMPORT = (
+    rf"^[ \t]*(?:import|from|use|using)[ \t]+(?:[a-z]+\.)?(?:{_SDKS})\b|^[ \t]*from[ \t]+google[ \t]+import[ \t]+genai\b|"
+    rf"(?:\bfrom|\brequire\(?|\bimport\(?)[ \t]*['\"](?:{_SDKS})(?:/[^'\"]*)?['\"]|^[ \t]*(?:\w+[ \t]+)?['\"][\w.]+/[\w./-]*(?:{_SDKS})[\w./-]*['\"]"
+)
+"""How programs bring in a vendor's package: Python, Java, Rust and C#; scripts and Ruby; the import block of Go."""
+_FAMILIES = "amazon|anthropic|chatgpt|claude|codestral|dall-e|deepseek|devstral|gemini|gemma|glm|gpt|grok|imagen|jamba|kimi|llama|magistral|ministral|mistral|mixtral|pixtral|qwen|text-embedding"
+_WORDS_TOO = "codex|command|ernie|nova|o[134]|phi|sonar|sora|titan|veo|voyage|whisper|yi"
+_VERSION = r"(?:[-.:/@]?(?:[a-z]+[-.:])*[a-z]?\d[\w.:@-]*|-(?:[ar]|chat|large|medium|mini|nano|plus|pro|reasoner|small)\b[\w.:@-]*)"
+_MODEL = (
+    r"\bmodel(?:_?(?:name|id))?['\"]?\s*(?::?=|:|=>)\s*['\"][\w./:@-]+['\"]|"
+    rf"\b(?:{_FAMILIES}){_VERSION}|['\"](?:{_WORDS_TOO}){_VERSION}['\"]"
+)
+"""A model's name in any vendor's form, with a version or a size; one that is a common word as well counts as a whole string only."""
 TRIGGERS = (
     Trigger(
         "pricing",
@@ -43,7 +63,7 @@ TRIGGERS = (
     ),
     Trigger(
         "model, SDK or cost",
-        _words(r"\b(?:gpt|claude|gemini|llama|mistral|dall-e|imagen)-?\d[\w.-]*|\bmodel_?(?:name|id)\s*[=:]|cost_per_\w+|per_?token"),
+        _words(rf"{_MODEL}|{_SDK_IMPORT}|cost_per_\w+|per_?token"),
         _MANIFEST,
         ("tech-stack.md", "product.md"),
     ),
@@ -61,7 +81,7 @@ TRIGGERS = (
         ("business-strategy.md", "product.md"),
     ),
 )  # fmt: skip
-_SDK = _words(r"stripe|openai|anthropic|google-genai|gemini|supabase|mistral|replicate|langchain|boto3|twilio|sendgrid")
+_SDK = _words(_SDKS)
 _NO_PRODUCT = re.compile(
     r"(?:^|/)(?:tests?|__tests__|docs?|\.github)/|(?:^|/)test_|\.(?:md|txt|lock)$|[._-](?:test|spec)\.|package-lock\.json$"
 )

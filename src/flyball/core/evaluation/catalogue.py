@@ -80,10 +80,13 @@ CODE_QUALITY = EvaluatorCard(
     ("implement", "feature", "refactor", "infrastructure", "hook", "store"),
     ("feature", "code", "bugfix", "refactor", "infrastructure"),
     (
-        Pass("build and type check", measured="the project's build; mypy or the project's own tsc, new errors only"),
+        Pass(
+            "build and type check",
+            measured="the project's build; Python that parses; mypy where it is configured, the project's own tsc, new errors only",
+        ),
         Pass(
             "type safety",
-            measured="ruff PGH003, and missing types and Any as the project asks; oxlint no-explicit-any, ban-ts-comment; ast-grep",
+            measured="ruff PGH003, and missing types and Any where the project enables the rules; oxlint no-explicit-any, ban-ts-comment; ast-grep",
         ),
         Pass(
             "patterns",

@@ -15,6 +15,8 @@ import msgspec
 PassStatus = Literal["pass", "fail", "n/a", "skipped"]
 NEEDS_A_MODEL = "needs a model"
 """Why a pass was skipped that is only judged, where nobody is to judge."""
+NOT_VERIFIED = "not verified: "
+"""How a note begins that names a tool which could not run."""
 TrackVerdict = Literal["PASS", "FAIL"]
 SHOWN = 200
 """Defects of one pass that are listed; the rest is counted."""
@@ -107,11 +109,21 @@ def judged_by(
     return PassResult(name, "fail" if counting else "pass", counting[:SHOWN], older[:SHOWN], notes=(*notes, *extra))
 
 
+def not_verified(result: PassResult, reasons: Sequence[str]) -> PassResult:
+    """A pass of which a tool could not run: nobody has to answer for that, and it is no pass."""
+    status: PassStatus = "n/a" if result.status == "pass" else result.status
+    notes = (*result.notes, *(f"{NOT_VERIFIED}{each}" for each in reasons))
+    reason = "" if result.findings else f"{NOT_VERIFIED}{'; '.join(reasons)}"
+    return msgspec.structs.replace(result, status=status, reason=reason, notes=notes)
+
+
 def together(name: str, results: Iterable[PassResult]) -> PassResult:
     """One result of the measured and the judged part of a pass, or of two tools of it."""
     parts = tuple(results)
     statuses = {each.status for each in parts}
-    status: PassStatus = next((s for s in ("fail", "skipped", "pass", "n/a") if s in statuses), "skipped")
+    unverified = any(note.startswith(NOT_VERIFIED) for each in parts for note in each.notes)
+    order: tuple[PassStatus, ...] = ("fail", "skipped", *(("n/a",) if unverified else ()), "pass", "n/a")
+    status: PassStatus = next((s for s in order if s in statuses), "skipped")
     reasons = [each.reason for each in parts if each.reason and each.status == status]
     return PassResult(
         name,

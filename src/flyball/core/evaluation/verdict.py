@@ -11,6 +11,7 @@ from flyball.core.evaluation.business import BusinessSync
 from flyball.core.evaluation.catalogue import EvaluatorCard
 from flyball.core.evaluation.choosing import Chosen
 from flyball.core.evaluation.findings import (
+    NOT_VERIFIED,
     EvaluatorResult,
     PassResult,
     TrackDefect,
@@ -54,6 +55,15 @@ class TrackEvaluation(msgspec.Struct, frozen=True):
     base: str = ""
     head: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def unverified(self) -> tuple[str, ...]:
+        """What no evaluator could look at, pass by pass, and why."""
+        every = ((each, note) for evaluator in self.evaluators for each in evaluator.passes for note in each.notes)
+        told = (
+            f"{each.name}: {note.removeprefix(NOT_VERIFIED)}" for each, note in every if note.startswith(NOT_VERIFIED)
+        )
+        return tuple(dict.fromkeys(told))
 
     @property
     def next_step(self) -> NextStep:

@@ -93,7 +93,7 @@ def no_exit_signal(lane: Lane) -> Question:
         Option("accept", "accept the stage without the agent's signal; every report says so"),
         Option("abort", "end the task"),
     )
-    text = f"{lane.stage}: the gates pass, but the agent has not said that it is done ({lane.loop.unsignalled} times)."
+    text = f"{lane.stage}: the gates hold, but the agent has not said that it is done ({lane.loop.unsignalled} times)."
     default = "confirm" if lane.loop.unsignalled == CONFIRMATIONS_BY_DEFAULT else None
     return Question("no-exit-signal", text, options, default=default)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 
 from flyball.core.evaluation.catalogue import BUSINESS_LOGIC
-from flyball.core.evaluation.findings import PassResult, TrackDefect
+from flyball.core.evaluation.findings import PassResult, TrackDefect, together
 from flyball.measures.evaluators.contract import Evaluator
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, not_applicable
 from flyball.measures.evaluators.product.boundaries import undecided_limits
@@ -39,7 +39,7 @@ def measure(trees: TrackTrees) -> Iterator[PassResult]:
 
     yield _rules(trees, syntax, "product rules", uncovered_rules)
     yield _rules(trees, syntax, "edge cases", check_limits)
-    yield _slips(trees, Linters(trees.toolbox), syntax)
+    yield _slips(trees, Linters(trees), syntax)
     yield _states(trees, syntax)
 
 
@@ -70,9 +70,8 @@ def _slips(trees: TrackTrees, linters: Linters, syntax: Syntax) -> PassResult:
         yield from fails_on_nothing(syntax, tree, files, rule_tests(syntax, tree))
         yield from sorted_as_words(syntax, tree, files)
         yield from syntax.defects(tree, name)
-        yield from linters.defects(tree, name)
 
-    return trees.compare(name, look)
+    return together(name, (trees.compare(name, look), trees.compare(name, *linters.looks(name))))
 
 
 def _states(trees: TrackTrees, syntax: Syntax) -> PassResult:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 
 from flyball.core.evaluation.catalogue import CODE_QUALITY
 from flyball.core.evaluation.findings import PassResult, TrackDefect, judged_by, together
 from flyball.measures.evaluators.contract import Evaluator
-from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, TrackTrees, is_product, not_applicable
+from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, is_product, not_applicable
 from flyball.measures.evaluators.sources import commented_code, cycles, duplication, type_checks
 from flyball.measures.evaluators.sources.linters import Linters
-from flyball.measures.evaluators.sources.strictness import not_asked_for
 from flyball.measures.evaluators.sources.syntax import Syntax
+from flyball.measures.sources import parse
 
 OVERALL, BUSINESS, API = 70, 90, 80
 
 
 def measure(trees: TrackTrees) -> Iterator[PassResult]:
     """Every pass of code quality."""
-    linters, syntax = Linters(trees.toolbox, not_asked_for(trees)), Syntax(trees.toolbox)
+    linters, syntax = Linters(trees), Syntax(trees.toolbox)
     if not trees.changed_files(*PYTHON, *SCRIPTS):
         reason = "the track changed no Python, TypeScript or JavaScript"
         yield together("build and type check", _build(trees) or [not_applicable("build and type check", reason)])
@@ -34,13 +35,7 @@ def measure(trees: TrackTrees) -> Iterator[PassResult]:
 
 
 def _both(trees: TrackTrees, name: str, linters: Linters, syntax: Syntax) -> PassResult:
-    return trees.compare(name, lambda tree: once_a_line([*linters.defects(tree, name), *syntax.defects(tree, name)]))
-
-
-def once_a_line(found: Sequence[TrackDefect]) -> list[TrackDefect]:
-    """One defect where two tools saw the same thing: two rules at the same line of a file."""
-    first: dict[tuple[str, int], str] = {}
-    return [each for each in found if first.setdefault((each.file, each.line), each.rule) == each.rule]
+    return trees.compare(name, *linters.looks(name), partial(syntax.defects, pass_name=name))
 
 
 def _build(trees: TrackTrees) -> list[PassResult]:
@@ -54,15 +49,24 @@ def _build(trees: TrackTrees) -> list[PassResult]:
 def _types(trees: TrackTrees) -> Iterator[PassResult]:
     name = "build and type check"
     if trees.changed_files(*PYTHON):
-        yield trees.compare(name, lambda tree: type_checks.python_types(trees.toolbox, tree))
+        yield trees.compare(name, _unparsable)
+    settings = trees.settings("mypy")
+    if settings is not None and trees.changed_files(*PYTHON):
+        yield trees.compare(name, lambda tree: type_checks.python_types(trees.toolbox, tree, settings))
     if "tsconfig.json" in trees.head.files and trees.changed_files(*SCRIPTS):
         yield trees.compare(name, lambda tree: type_checks.script_types(trees.toolbox, tree))
     yield not_applicable(name, "no type checker is configured for what changed")
 
 
+def _unparsable(tree: SourceTree) -> Iterator[TrackDefect]:
+    for path in tree.of(*PYTHON):
+        if parse(tree.text(path).encode()) is None:
+            yield tree.defect("syntax", "Python cannot read this file", path, 1, action="make it valid Python")
+
+
 def _patterns(trees: TrackTrees, linters: Linters) -> Iterator[PassResult]:
     name = "patterns"
-    yield trees.compare(name, lambda tree: linters.defects(tree, name))
+    yield trees.compare(name, *linters.looks(name))
     yield trees.compare(name, lambda tree: duplication.clones(trees) if tree is trees.head else ())
     if trees.changed_files(*PYTHON):
         yield trees.compare(name, lambda tree: cycles.python_cycles(trees.toolbox, tree))
@@ -70,8 +74,9 @@ def _patterns(trees: TrackTrees, linters: Linters) -> Iterator[PassResult]:
 
 def _dead(trees: TrackTrees, linters: Linters, syntax: Syntax) -> Iterator[PassResult]:
     name = "dead code"
-    yield trees.compare(name, lambda tree: [*linters.defects(tree, name), *syntax.defects(tree, name)])
-    yield trees.compare(name, lambda tree: duplication.unused_code(trees.toolbox, tree))
+    yield trees.compare(name, *linters.looks(name))
+    yield trees.compare(name, partial(syntax.defects, pass_name=name))
+    yield trees.compare(name, lambda tree: duplication.unused_code(trees, tree))
     yield trees.compare(name, lambda tree: commented_code.commented_scripts(syntax, tree))
 
 

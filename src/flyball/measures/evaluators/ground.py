@@ -9,10 +9,10 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.evaluation.findings import Changes, PassResult, TrackDefect, judged_by
+from flyball.core.evaluation.findings import Changes, PassResult, TrackDefect, judged_by, not_verified
 from flyball.core.evaluation.options import EvaluatorOptions
 from flyball.core.evaluation.structural import BuildRun
-from flyball.measures.evaluators.toolbox import Toolbox, ToolFailed, ToolMissing
+from flyball.measures.evaluators.toolbox import Toolbox, ToolFailed, ToolMissing, settings_file
 from flyball.measures.sources import looks_like_test
 
 PYTHON = (".py", ".pyi")
@@ -126,16 +126,42 @@ class TrackTrees:
         """Files with these endings that the track changed, as they are now."""
         return tuple(path for path in self.head.of(*endings) if path in self.changes.spans)
 
-    def compare(self, name: str, look: Look) -> PassResult:
-        """What one look finds in the track's tree, held against what it finds in the tree before; its failure is the pass's."""
+    def settings(self, tool: str) -> Path | None:
+        """The project's own configuration of a tool, as it stood before the track, which cannot loosen it."""
+        tree = self.base if self.base.files else self.head
+        path = settings_file(tool, tree.files, tree.text)
+        return tree.root / path if path else None
+
+    def compare(self, name: str, *looks: Look) -> PassResult:
+        """What looks find in the track's tree, held against what they find in the tree before; two tools count one line once.
+
+        A tool that is missing, or fails on the tree before the track as well, says nothing of the track.
+        """
+        found: list[TrackDefect] = []
+        before: list[TrackDefect] = []
+        absent: list[str] = []
+        for look in looks:
+            try:
+                here = list(look(self.head))
+                before += list(look(self.base)) if here else []
+            except ToolMissing as error:
+                absent.append(str(error))
+            except ToolFailed as error:
+                if self._works_before(look):
+                    return PassResult(name, "fail", reason=f"{name}: {error}")
+                absent.append(str(error))
+            else:
+                seen = {(each.file, each.line) for each in found if each.line}
+                found += [each for each in here if (each.file, each.line) not in seen]
+        result = judged_by(name, found, before, self.changes)
+        return not_verified(result, absent) if absent else result
+
+    def _works_before(self, look: Look) -> bool:
         try:
-            found = list(look(self.head))
-            before = list(look(self.base)) if found else []
-        except ToolMissing as error:
-            return PassResult(name, "fail", reason=str(error))
-        except ToolFailed as error:
-            return PassResult(name, "fail", reason=f"{name}: {error}")
-        return judged_by(name, found, before, self.changes)
+            list(look(self.base))
+        except (ToolMissing, ToolFailed):
+            return False
+        return bool(self.base.files)
 
 
 def is_product(path: str) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from flyball.core.evaluation.catalogue import INTEGRATION
 from flyball.core.evaluation.findings import PassResult, TrackDefect, together
-from flyball.measures.evaluators.code_quality import once_a_line
 from flyball.measures.evaluators.contract import Evaluator
-from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, not_applicable
+from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, Look, SourceTree, TrackTrees, not_applicable
 from flyball.measures.evaluators.services import contract_changes, contracts, guards, surroundings
 from flyball.measures.evaluators.sources.linters import Linters
 from flyball.measures.evaluators.sources.syntax import Syntax
@@ -17,7 +17,7 @@ from flyball.measures.evaluators.tables import columns, migrations
 
 def measure(trees: TrackTrees) -> Iterator[PassResult]:
     """Every measured pass of integration."""
-    linters, syntax = Linters(trees.toolbox), Syntax(trees.toolbox)
+    linters, syntax = Linters(trees), Syntax(trees.toolbox)
     yield together("API contracts", list(_contracts(trees)))
     yield together("auth flow", list(_auth(trees, linters, syntax)))
     yield together("persistence and schema", list(_persistence(trees)))
@@ -40,7 +40,8 @@ def _auth(trees: TrackTrees, linters: Linters, syntax: Syntax) -> Iterator[PassR
     if any(route.method != "get" for route in contracts.routes(trees.head)):
         yield trees.compare(name, guards.unguarded_routes)
     if trees.changed_files(*PYTHON, *SCRIPTS):
-        yield trees.compare(name, lambda tree: [*linters.defects(tree, name), *syntax.defects(tree, name)])
+        yield trees.compare(name, *linters.looks(name))
+        yield trees.compare(name, partial(syntax.defects, pass_name=name))
     else:
         yield not_applicable(name, "no route that changes data was found, and the track changed no code")
 
@@ -51,7 +52,7 @@ def _persistence(trees: TrackTrees) -> Iterator[PassResult]:
     if not known:
         yield not_applicable(name, "there are no migrations")
         return
-    yield trees.compare(name, lambda tree: migrations.sql_defects(trees.toolbox, tree))
+    yield trees.compare(name, lambda tree: migrations.sql_defects(trees, tree))
     yield trees.compare(name, lambda tree: migrations.alembic_defects(trees.toolbox, tree))
     yield trees.compare(name, lambda tree: columns.unmigrated_columns(trees, known) if tree is trees.head else ())
     yield trees.compare(name, lambda tree: columns.unmade_columns(trees, known) if tree is trees.head else ())
@@ -63,11 +64,11 @@ def _recovery(trees: TrackTrees, linters: Linters, syntax: Syntax) -> PassResult
         return not_applicable(name, "the track changed no Python, TypeScript or JavaScript")
     safe = trees.ground.options.safe_calls
 
-    def look(tree: SourceTree) -> list[TrackDefect]:
-        found = once_a_line([*linters.defects(tree, name), *syntax.defects(tree, name)])
-        return [each for each in found if not any(call in each.text for call in safe)]
+    def look(tree: SourceTree, inner: Look) -> list[TrackDefect]:
+        return [each for each in inner(tree) if not any(call in each.text for call in safe)]
 
-    return trees.compare(name, look)
+    looks: tuple[Look, ...] = (*linters.looks(name), partial(syntax.defects, pass_name=name))
+    return trees.compare(name, *(partial(look, inner=each) for each in looks))
 
 
 def _environment(trees: TrackTrees, syntax: Syntax) -> Iterator[PassResult]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import configparser
 import importlib.util
 import shutil
 import sys
 import sysconfig
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,35 +35,87 @@ class ToolFailed(Exception):
 
 
 class Tool(msgspec.Struct, frozen=True):
-    """A tool of an evaluator: a program or a Python module, what it is for, and how to get it."""
+    """A tool of evaluators: a program or a Python module, what it is for, how to get it, and where a project configures it.
+
+    `settings` are files; a table of a file that other tools share stands behind a colon.
+    """
 
     name: str
     purpose: str
+    evaluators: tuple[str, ...]
+    settings: tuple[str, ...] = ()
     get: str = EXTRA
     module: str = ""
 
 
+_ALL = ("ui-ux", "code-quality", "integration", "business-logic")
+_UI = install_command("ui", sys.executable)
+BROWSER = ("playwright", "axe", "chromium")
 TOOLS: dict[str, Tool] = {
     tool.name: tool
     for tool in (
-        Tool("ruff", "Python: unused, silent, dead, debug"),
-        Tool("ast-grep", "flyball's own rules on syntax trees", module="ast_grep_py"),
-        Tool("oxlint", "TypeScript and JavaScript: unused, any, cycles, accessibility"),
-        Tool("jscpd", "duplication and unused code"),
-        Tool("grimp", "Python import cycles", module="grimp"),
-        Tool("mypy", "Python types"),
-        Tool("kingfisher", "secrets"),
-        Tool("squawk", "PostgreSQL migrations"),
-        Tool("typos", "misspelt words in texts for people"),
-        Tool("playwright", "pages in a browser", install_command("ui", sys.executable), "playwright"),
-        Tool("axe", "accessibility of pages", install_command("ui", sys.executable), "axe_playwright_python"),
-        Tool("chromium", "the browser", "apt install chromium (or set CHROMIUM to the path of a Chrome or Chromium)"),
+        Tool("ruff", "Python: unused, silent, dead, debug", _ALL[1:], ("ruff.toml", ".ruff.toml", "pyproject.toml:tool.ruff")),
+        Tool("ast-grep", "flyball's own rules on syntax trees", _ALL, module="ast_grep_py"),
+        Tool("oxlint", "TypeScript and JavaScript: unused, any, cycles, accessibility", _ALL, (".oxlintrc.json",)),
+        Tool("jscpd", "duplication and unused code", ("code-quality",), (".jscpd.json",)),
+        Tool("grimp", "Python import cycles", ("code-quality",), module="grimp"),
+        Tool("mypy", "Python types", ("code-quality",), ("mypy.ini", ".mypy.ini", "pyproject.toml:tool.mypy", "setup.cfg:mypy")),
+        Tool("kingfisher", "secrets", ("integration",)),
+        Tool("squawk", "PostgreSQL migrations", ("integration",), (".squawk.toml",)),
+        Tool("typos", "misspelt words in texts for people", ("ui-ux",), ("typos.toml", "_typos.toml", ".typos.toml", "pyproject.toml:tool.typos")),
+        Tool("playwright", "pages in a browser", ("ui-ux",), get=_UI, module="playwright"),
+        Tool("axe", "accessibility of pages", ("ui-ux",), get=_UI, module="axe_playwright_python"),
+        Tool("chromium", "the browser", ("ui-ux",), get="apt install chromium (or set CHROMIUM to the path of a Chrome or Chromium)"),
     )
-}
+}  # fmt: skip
+Read = Callable[[str], str]
+"""The text of a file of the project; empty where there is none."""
 
 
-def find_tool(name: str, environment: Mapping[str, str]) -> str:
-    """Where a tool is: a path, or the name of the module; empty where it is not installed."""
+def settings_file(name: str, files: Collection[str], read: Read) -> str:
+    """The file in which a project configures a tool; empty where it does not."""
+    for place in TOOLS[name].settings:
+        path, _, table = place.partition(":")
+        if path in files and (not table or _has_table(path, read(path), table)):
+            return path
+    return ""
+
+
+def _has_table(path: str, text: str, table: str) -> bool:
+    try:
+        if path.endswith(".toml"):
+            found: Any = tomllib.loads(text)
+            for step in table.split("."):
+                found = found.get(step) if isinstance(found, dict) else None
+            return found is not None
+        read = configparser.RawConfigParser(strict=False)
+        read.read_string(text)
+        return read.has_section(table)
+    except (tomllib.TOMLDecodeError, configparser.Error):
+        return False
+
+
+def lacking_tools(
+    evaluators: Collection[str], tree: Path, environment: Mapping[str, str], *, pages: bool
+) -> Iterator[str]:
+    """A sentence for each tool that the project configures, these evaluators need, and nobody installed; `pages`: a browser is asked for."""
+
+    def read(path: str) -> str:
+        try:
+            return (tree / path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+    files = {place.partition(":")[0] for tool in TOOLS.values() for place in tool.settings}
+    there = {path for path in files if (tree / path).is_file()}
+    for tool in TOOLS.values():
+        place = "[evaluators]" if pages and tool.name in BROWSER else settings_file(tool.name, there, read)
+        if place and set(tool.evaluators) & set(evaluators) and not find_tool(tool.name, environment, tree):
+            yield f"{place} configures {tool.name}, which is not installed here. Install it with: {tool.get}"
+
+
+def find_tool(name: str, environment: Mapping[str, str], tree: Path | None = None) -> str:
+    """Where a tool is: a path, or the name of the module; empty where neither flyball, PATH nor the project's `tree` has it."""
     tool = TOOLS[name]
     if tool.module:
         return tool.module if importlib.util.find_spec(tool.module) else ""
@@ -73,7 +127,8 @@ def find_tool(name: str, environment: Mapping[str, str]) -> str:
         return str(beside)
     others = ("chromium-browser", "google-chrome", "google-chrome-stable") if name == "chromium" else ()
     found = (shutil.which(each, path=environment.get("PATH")) for each in (name, *others))
-    return next(filter(None, found), "")
+    own = (tree / folder / name for folder in (".venv/bin", "node_modules/.bin")) if tree else ()
+    return next(filter(None, (*found, *(str(each) for each in own if each.is_file()))), "")
 
 
 class Toolbox:
@@ -90,7 +145,7 @@ class Toolbox:
 
     def require(self, name: str) -> str:
         """Where a tool is; says how to get it where it is not."""
-        found = find_tool(name, self.environment)
+        found = find_tool(name, self.environment, Path.cwd())
         if not found:
             raise ToolMissing(f"{name} is not installed ({TOOLS[name].purpose}); get it with: {TOOLS[name].get}")
         return found

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from flyball.core.evaluation.catalogue import UI_UX
-from flyball.core.evaluation.findings import PassResult, TrackDefect, judged_by
+from flyball.core.evaluation.findings import PassResult, TrackDefect, judged_by, not_verified
 from flyball.core.text.scrubbing import one_line
 from flyball.measures.evaluators.browsing.browser import PageFinding, PagesSeen, look_at_pages
 from flyball.measures.evaluators.browsing.pages import MOST, PageAddress, PageQueue, addresses_of, changed_templates
@@ -34,20 +34,22 @@ IN_BROWSER = ("layout", "responsive", "component states", "animation", "accessib
 
 def measure(trees: TrackTrees) -> Iterator[PassResult]:
     """Every measured pass of the user interface."""
-    linters, syntax = Linters(trees.toolbox), Syntax(trees.toolbox)
+    linters, syntax = Linters(trees), Syntax(trees.toolbox)
     styled = trees.changed_files(*STYLES, *SCRIPTS, *MARKUP)
     for name in ("design tokens", "layout", "component states", "animation", "accessibility", "copy"):
-        yield _static(trees, name, partial(syntax.defects, pass_name=name), styled)
+        yield _static(trees, name, styled, partial(syntax.defects, pass_name=name))
     for name in ("accessibility", "copy"):
-        yield _static(trees, name, partial(linters.defects, pass_name=name), trees.changed_files(*SCRIPTS))
+        yield _static(trees, name, trees.changed_files(*SCRIPTS), *linters.looks(name))
     shown = trees.changed_files(*MARKUP, *SHOWING)
-    yield _static(trees, "copy", lambda tree: misspelt_words(syntax, trees.toolbox, tree, shown), shown)
+    yield _static(trees, "copy", shown, lambda tree: misspelt_words(syntax, trees, tree, shown))
     yield from _pages(trees)
 
 
-def _static(trees: TrackTrees, name: str, look: Look, about: Sequence[str]) -> PassResult:
+def _static(trees: TrackTrees, name: str, about: Sequence[str], *looks: Look) -> PassResult:
     """A look at sources, which applies only if the track changed some of those it is about."""
-    return trees.compare(name, look) if about else not_applicable(name, "the track changed no style, markup or script")
+    return (
+        trees.compare(name, *looks) if about else not_applicable(name, "the track changed no style, markup or script")
+    )
 
 
 def _pages(trees: TrackTrees) -> Iterator[PassResult]:
@@ -61,7 +63,10 @@ def _pages(trees: TrackTrees) -> Iterator[PassResult]:
         shots = Path(trees.ground.shots) if trees.ground.shots else None
         queue = PageQueue(options.pages, addresses_of(trees), shown)
         head = look_at_pages(options, trees.head.root, trees.toolbox, queue, shots)
-    except (ToolMissing, ToolFailed) as error:
+    except ToolMissing as error:
+        yield from (not_verified(PassResult(name, "pass"), [str(error)]) for name in IN_BROWSER)
+        return
+    except ToolFailed as error:
         yield from (PassResult(name, "fail", reason=f"{name}: {error}") for name in IN_BROWSER)
         return
     base, note = _base(trees, head.pages)

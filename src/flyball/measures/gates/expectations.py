@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from flyball.core.text.failing_tests import is_every
 from flyball.measures.gates.junit import Case, Outcome
 from flyball.measures.sources import is_reported
 from flyball.ports import Blobs
@@ -26,11 +27,14 @@ class Expectations(msgspec.Struct, frozen=True):
 
     accepted: dict[str, Outcome]
     baseline: dict[str, Outcome]
+    work: frozenset[str] = frozenset()
 
     @property
     def known(self) -> frozenset[str]:
-        """The tests that failed before the task began."""
-        return frozenset(i for i, outcome in self.baseline.items() if outcome == "failing")
+        """The tests that failed before the task began and are no part of the work."""
+        if is_every(self.work):
+            return frozenset()
+        return frozenset(i for i, outcome in self.baseline.items() if outcome == "failing") - self.work
 
     def outcomes(self, cases: Mapping[str, Case]) -> dict[str, Outcome]:
         """How each test ended; a file that could not be loaded fails every accepted test it holds."""

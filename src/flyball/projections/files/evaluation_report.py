@@ -7,7 +7,7 @@ from datetime import datetime
 
 from flyball.core.evaluation import structural
 from flyball.core.evaluation.catalogue import long_name
-from flyball.core.evaluation.findings import EvaluatorResult, PassResult, TrackDefect
+from flyball.core.evaluation.findings import NOT_VERIFIED, EvaluatorResult, PassResult, TrackDefect
 from flyball.core.evaluation.verdict import AGENT, TrackEvaluation
 from flyball.core.text.scrubbing import one_line
 
@@ -50,6 +50,11 @@ def _end(evaluation: TrackEvaluation) -> Iterator[str]:
     yield f"### Final Verdict: {_MARKS[evaluation.verdict]}"
     yield ""
     yield "All evaluators must PASS for the track to pass."
+    if evaluation.unverified:
+        yield ""
+        yield "### Not Verified"
+        yield ""
+        yield from (f"- {one_line(each)}" for each in evaluation.unverified)
     if evaluation.fix_actions:
         yield ""
         yield "### Fix Actions"
@@ -96,11 +101,11 @@ def _evaluator(result: EvaluatorResult) -> Iterator[str]:
 
 
 def _findings(result: PassResult) -> Iterator[str]:
-    if result.findings or result.notes:
+    if result.findings or any(not each.startswith(NOT_VERIFIED) for each in result.notes):
         yield f"**{result.name}**"
         yield ""
         yield from _defects(result.findings)
-        for note in result.notes[:SHOWN]:
+        for note in (each for each in result.notes[:SHOWN] if not each.startswith(NOT_VERIFIED)):
             shot = note.removeprefix(SHOT)
             yield f"- ![{shot}]({SHOTS}/{shot})" if note.startswith(SHOT) else f"- note: {one_line(note)}"
         yield ""
@@ -147,6 +152,7 @@ def evaluation_data(evaluation: TrackEvaluation) -> dict[str, object]:
         ],
         "business_sync": evaluation.business_sync,
         "notes": evaluation.notes,
+        "not_verified": evaluation.unverified,
     }
 
 

@@ -27,11 +27,12 @@ from flyball.core.text.scrubbing import one_line
 from flyball.documents.track_folder import Track
 from flyball.measures.evaluators.ground import CoverageLines, TrackGround
 from flyball.measures.evaluators.running import PYTHONPATH, Answered, run_evaluators
+from flyball.measures.evaluators.toolbox import lacking_tools
 from flyball.measures.gates.commands import Commands, clean_environment
 from flyball.measures.gates.coverage import PLACEHOLDER, CoverageUnreadable, merge_coverage, read_coverage
 from flyball.measures.gates.junit import TreeIndex
 from flyball.measures.gates.telling import telling_line
-from flyball.ports import Confine, Notify, Stop
+from flyball.ports import Confine, Notify, Refusal, Stop
 from flyball.wiring.site import Site
 from flyball.workspace.differences import FileDifference, differences
 from flyball.workspace.workspace import GitWorkspace
@@ -135,7 +136,7 @@ class TrackMeasuring(msgspec.Struct, frozen=True):
             source = self.site.repository.root.resolve() / name
             mounted = self.settings.sandbox == "bwrap" and folder.name == HEAD
             if source.is_dir() and not (folder / name).exists() and not mounted:
-                (folder / name).symlink_to(source, target_is_directory=True)
+                self.workspace.lend(name, folder)
 
     def _ground(
         self,
@@ -190,6 +191,16 @@ class TrackMeasuring(msgspec.Struct, frozen=True):
             structural.check_build(build),
             structural.check_business(sync.documents, sync.reasons),
         )
+
+
+def require_tools(
+    chosen: Sequence[Chosen], root: Path, environment: Mapping[str, str], file: FileConfig | None
+) -> None:
+    """Refuse an evaluation for which the project configures a tool that nobody installed; better known before anything runs."""
+    options = options_of(file)
+    pages = bool(options.url or options.start)
+    for sentence in lacking_tools({each.name for each in chosen}, root, environment, pages=pages):
+        raise Refusal(sentence)
 
 
 def options_of(file: FileConfig | None) -> EvaluatorOptions:

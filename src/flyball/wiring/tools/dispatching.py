@@ -30,7 +30,7 @@ from flyball.ports import Notify, Refusal
 from flyball.projections.files.evaluation_report import PAGE, SHOTS, evaluation_report
 from flyball.wiring.run.agents import hiding_logins
 from flyball.wiring.run.confining import confinement
-from flyball.wiring.run.track_measuring import EMPTY, TrackMeasuring, TrackSpan
+from flyball.wiring.run.track_measuring import EMPTY, TrackMeasuring, TrackSpan, require_tools
 from flyball.wiring.site import Site
 from flyball.wiring.tools.judges import NAME, JudgesBench, ask_judges, require_agent
 from flyball.workspace.sandbox import Unavailable, available
@@ -67,6 +67,7 @@ def evaluate_track(
     site = Site.find(choice.track.path)
     file = config_file.read(site.repository.root)
     trust.require(site.home, file)
+    require_tools(choice.chosen, site.repository.root, environment, file)
     with tempfile.TemporaryDirectory(prefix="dispatch-", dir=site.home.folder, ignore_cleanup_errors=True) as made:
         evaluating = _Evaluating(site, file, choice, Path(made), environment, notify)
         if measured_only:

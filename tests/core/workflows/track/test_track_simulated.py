@@ -6,8 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim, Finding
-from flyball.core.model.effects import RunAgent
+from flyball.core.model.effects import Measure, RunAgent
 from flyball.core.model.events import Moved, PersonSpoke, SessionStarted, SettingsChanged
+from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import State
 from flyball.core.model.task import Limits, Source, Task
@@ -17,6 +18,7 @@ from flyball.core.workflows.track.effects import (
     KeepErrors,
     LogDecision,
     MarkDone,
+    SetMetadata,
     TrackMeasured,
     WriteEvaluation,
     WritePlan,
@@ -51,6 +53,13 @@ def played(track: TrackInMemory, *reviews: Claim, task: Task | None = None) -> t
     world = Team(*reviews)
     world.track = track
     return Simulator(world, task or a_track(), "PLAN"), world
+
+
+class Writing(Team):
+    """Every turn changes one document, and it is not the one that was named."""
+
+    def look(self, measure: Measure, state: State) -> Measurement:
+        return replace(super().look(measure, state), changed=("conductor/tech-stack.md",))
 
 
 def stages(simulator: Simulator) -> list[str]:
@@ -138,14 +147,23 @@ def test_documents_of_the_business_follow_only_where_the_change_asks_for_it() ->
     first, _ = played(quiet)
     first.run()
     assert "BUSINESS_SYNC" not in stages(first)
-    second, _ = played(loud)
+    world = Writing()
+    world.track = loud
+    second = Simulator(world, a_track(), "PLAN")
     assert second.run().decision == "DONE"
     assert stages(second)[-2:] == ["BUSINESS_SYNC", "COMPLETE"]
     writer = next(turn for turn in second.turns if turn.role == "business-writer")
     assert "product.md" in writer.prompt
     assert "pricing in form.py" in writer.prompt
     (row,) = edits(loud, LogDecision)
-    assert (row.documents, row.decision) == (("product.md",), "did BUSINESS_SYNC")
+    really = ("conductor/tech-stack.md",)
+    assert (row.documents, row.decision) == (really, "did BUSINESS_SYNC"), (
+        "the document that changed, not the one wanted"
+    )
+    written = [
+        edit.values["loop_state"]["checkpoints"] for edit in edits(loud, SetMetadata) if "loop_state" in edit.values
+    ]
+    assert [each["BUSINESS_SYNC"]["output_files"] for each in written if "BUSINESS_SYNC" in each] == [list(really)]
     assert edits(loud, CompleteTrack)
 
 

@@ -18,7 +18,7 @@ from flyball.core.model.events import ItemsSet, Moved, TaskReopened
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Item
-from flyball.core.text.quantities import plural
+from flyball.core.text.quantities import first_few, plural
 from flyball.core.text.scrubbing import one_line
 from flyball.core.workflows.track import checkpoints, effects as ef, pages, registers
 from flyball.core.workflows.track.facts import BusinessSynced, TrackFixed
@@ -83,9 +83,9 @@ def fix(state: State, lane: Lane) -> Step:
 
 
 def _work(state: State, lane: Lane, stage: Stage) -> Step:
-    """Work on the task's own lane; the track's documents are measured as they were accepted, whatever was made of them."""
+    """Work on the task's own lane; its documents are measured as accepted, and no task is asked for anew."""
     kept = pages.protected_paths(state)
-    return kernel.iterate(state, lane, stage, lambda wanted: replace(wanted, tests_may_grow=True, kept=kept))
+    return kernel.iterate(state, lane, stage, lambda wanted: replace(wanted, tests_may_grow=True, kept=kept, items=()))
 
 
 def fix_line(key: str, action: FixAction) -> str:
@@ -127,7 +127,7 @@ def _fix_edits(
 
 def _summary(state: State, lane: Lane) -> str:
     """What the turn that was accepted said of itself."""
-    return record_of(state).summaries.get(lane.stage) or "mended as asked; the gates pass"
+    return record_of(state).summaries.get(lane.stage) or "mended as asked; the measurements hold"
 
 
 def _spent_question(state: State) -> Question:
@@ -142,13 +142,12 @@ def sync(state: State, lane: Lane) -> Step:
     found = pages.read(state)
     if isinstance(found, Step):
         return found
-    known = record_of(state)
     if not lane.loop.exiting:
         return _work(state, lane, BUSINESS_SYNC)
     saved = kernel.accept(state, lane, BUSINESS_SYNC)
     if isinstance(saved, Step):
         return saved
-    documents = known.evaluation.business_sync.documents if known.evaluation else ()
+    documents = lane.loop.last.changed if lane.loop.last else ()
     summary = _summary(state, lane)
     row = ef.LogDecision(state.now.date().isoformat(), summary, found.track, documents, saved.commit[:12])
     told = pages.edit(state, lane, "synced", row, ef.SetMetadata(checkpoints.business_sync(state, documents)))
@@ -166,11 +165,14 @@ def complete(state: State, lane: Lane) -> Step:
     told = pages.edit(state, lane, f"complete-{len(lane.visits)}", closing)
     if told is not None:
         return told
-    unverified = record_of(state).unverified
-    passed = f"gates and evaluators passed; {plural(done, 'task')} done"
-    return shipping.ship(
-        state, lane, f"{passed}; ticked by a person, not verified: {', '.join(unverified)}" if unverified else passed
-    )
+    known = record_of(state)
+    gates_told = shipping.gates_told(state, lane, "gates and evaluators passed")
+    passed = f"{gates_told}; {plural(done, 'task')} done"
+    if known.evaluation is not None and known.evaluation.unverified:
+        passed += f"; not verified: {first_few(known.evaluation.unverified, 1)}"
+    if known.unverified:
+        passed += f"; ticked by a person, not verified: {', '.join(known.unverified)}"
+    return shipping.ship(state, lane, passed)
 
 
 def _skipped_evaluation(lane: Lane) -> str:

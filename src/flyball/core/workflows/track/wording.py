@@ -42,6 +42,7 @@ def _evaluation_line(fact: TrackEvaluated) -> str:
 def _evaluation_note(fact: TrackEvaluated) -> Iterator[str]:
     said = fact.evaluation
     yield f"Evaluation {fact.number}: {said.verdict}, {plural(len(said.fix_actions), 'point')} to mend"
+    yield from (f"Not verified by evaluation {fact.number}: {each}" for each in said.unverified)
 
 
 def story(facts: Iterable[Fact]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from flyball.clock import system_clock
 from flyball.core.evaluation.options import EvaluatorOptions
 from flyball.core.text.scrubbing import decode, one_line, scrub
 from flyball.measures.evaluators.browsing.pages import PageQueue, PageReply
-from flyball.measures.evaluators.toolbox import Toolbox, ToolFailed
+from flyball.measures.evaluators.toolbox import BROWSER, Toolbox, ToolFailed
 
 WIDTHS = (375, 768, 1024)
 HEIGHT = 800
@@ -55,7 +55,7 @@ def look_at_pages(
     options: EvaluatorOptions, tree: Path, toolbox: Toolbox, queue: PageQueue, shots: Path | None
 ) -> PagesSeen:
     """Start the project where that is to be done, and look at each page of the queue."""
-    for name in ("playwright", "axe", "chromium"):
+    for name in BROWSER:
         toolbox.require(name)
     with _serve(options, tree, toolbox) as url:
         return _visit_pages(url.rstrip("/"), toolbox, queue, shots)

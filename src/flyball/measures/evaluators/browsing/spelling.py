@@ -9,9 +9,8 @@ from html.parser import HTMLParser
 import msgspec
 
 from flyball.core.evaluation.findings import TrackDefect
-from flyball.measures.evaluators.ground import MARKUP, SourceTree
+from flyball.measures.evaluators.ground import MARKUP, SourceTree, TrackTrees
 from flyball.measures.evaluators.sources.syntax import Syntax, lines_of
-from flyball.measures.evaluators.toolbox import Toolbox
 
 SHOWING = (".tsx", ".jsx")
 _SHOWN = ("alt", "title", "placeholder", "aria-label", "content")
@@ -20,7 +19,9 @@ _TEXTS = {"any": [{"kind": "jsx_text"}, {"kind": "string_fragment", "regex": r"[
 _STYLING = {"inside": {"stopBy": "end", "kind": "jsx_attribute", "regex": "^(class|className|style|d|path|src|href)="}}
 
 
-def misspelt_words(syntax: Syntax, toolbox: Toolbox, tree: SourceTree, files: Collection[str]) -> Iterator[TrackDefect]:
+def misspelt_words(
+    syntax: Syntax, trees: TrackTrees, tree: SourceTree, files: Collection[str]
+) -> Iterator[TrackDefect]:
     """The words of some files that are misspelt in English; a project of another language is not looked at."""
     spoken = {
         found
@@ -29,6 +30,7 @@ def misspelt_words(syntax: Syntax, toolbox: Toolbox, tree: SourceTree, files: Co
     }
     if spoken and not any(each.lower().startswith("en") for each in spoken):
         return
+    toolbox, settings = trees.toolbox, trees.settings("typos")
     folder = toolbox.folder("texts")
     named: list[str] = []
     for path in (each for each in tree.product(*MARKUP, *SHOWING) if each in files):
@@ -37,7 +39,8 @@ def misspelt_words(syntax: Syntax, toolbox: Toolbox, tree: SourceTree, files: Co
             lines[line - 1] += f" {text}"
         (folder / f"{len(named)}.txt").write_text("\n".join(lines), encoding="utf-8")
         named.append(path)
-    options = ("--isolated", "--no-ignore", "--no-check-filenames", "--format", "json")
+    chosen = ("--config", str(settings)) if settings else ()
+    options = ("--isolated", *chosen, "--no-ignore", "--no-check-filenames", "--format", "json")
     raw = toolbox.run("typos", [*options, "."], cwd=folder, codes=(0, 2)) if named else b""
     for said in (msgspec.json.decode(line) for line in raw.splitlines() if line.strip()):
         if said["type"] == "typo":

@@ -1,4 +1,4 @@
-"""Duplicated and unused code, by jscpd, with flyball's own settings."""
+"""Duplicated and unused code, by jscpd, with the project's settings where it has some."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, TrackTrees, is_product
 from flyball.measures.evaluators.sources.linters import entry_files
-from flyball.measures.evaluators.toolbox import Toolbox, ToolFailed
+from flyball.measures.evaluators.toolbox import ToolFailed
 
 MIN_LINES = 11
 SURE = 80
@@ -23,9 +23,9 @@ def clones(trees: TrackTrees) -> Iterator[TrackDefect]:
         return
     baseline = trees.toolbox.folder("jscpd-baseline") / "baseline.json"
     if _product_files(trees.base):
-        _duplicates(trees.toolbox, trees.base, ["--baseline", str(baseline), "--update-baseline"])
+        _duplicates(trees, trees.base, ["--baseline", str(baseline), "--update-baseline"])
     known = ["--baseline", str(baseline)] if baseline.is_file() else []
-    for said in _duplicates(trees.toolbox, trees.head, known):
+    for said in _duplicates(trees, trees.head, known):
         if said["isNew"] or not known:
             one, other = (
                 (side["name"].removeprefix("./"), int(side["start"]), int(side["end"]))
@@ -38,19 +38,20 @@ def clones(trees: TrackTrees) -> Iterator[TrackDefect]:
                     yield TrackDefect("duplication", message, path, first, last, "write them once", new=True)
 
 
-def _duplicates(toolbox: Toolbox, tree: SourceTree, more: Sequence[str]) -> list[dict[str, Any]]:
+def _duplicates(trees: TrackTrees, tree: SourceTree, more: Sequence[str]) -> list[dict[str, Any]]:
     limits = ("--min-lines", str(MIN_LINES), "--min-tokens", "50", "--similarity=0.9", "--min-nodes", "40")
-    return list(_report(toolbox, tree, [*limits, *more], "jscpd-report.json", _product_files(tree))["duplicates"])
+    own = () if trees.settings("jscpd") else limits
+    return list(_report(trees, tree, [*own, *more], "jscpd-report.json", _product_files(tree))["duplicates"])
 
 
-def unused_code(toolbox: Toolbox, tree: SourceTree) -> Iterator[TrackDefect]:
+def unused_code(trees: TrackTrees, tree: SourceTree) -> Iterator[TrackDefect]:
     """Functions, members, exports and files that nothing uses."""
     # An empty __init__.py makes a package of a folder: without it nothing in there looks imported.
     files = tuple(path for path in tree.of(*PYTHON, *SCRIPTS) if tree.text(path) or path.endswith("__init__.py"))
     if not files:
         return
     options = ("--dead-code", "--dead-code-categories", "all", "--min-confidence", "50")
-    for said in _report(toolbox, tree, options, "basta-report.json", files).get("findings", ()):
+    for said in _report(trees, tree, options, "basta-report.json", files).get("findings", ()):
         path, name, kind = str(said["path"]), str(said["name"]), str(said["category"])
         sure = int(said["confidence"]) >= SURE or re.fullmatch(r"_[a-z]\w*", name)
         if not sure and not _stands_alone(tree, path, name, kind):
@@ -86,14 +87,16 @@ def _product_files(tree: SourceTree) -> tuple[str, ...]:
 
 
 def _report(
-    toolbox: Toolbox, tree: SourceTree, options: Sequence[str], name: str, files: Sequence[str]
+    trees: TrackTrees, tree: SourceTree, options: Sequence[str], name: str, files: Sequence[str]
 ) -> dict[str, Any]:
     """The tool's report on some files, which are laid out alone: given single files it forgets their folders."""
+    toolbox = trees.toolbox
     folder = toolbox.folder("jscpd-report")
     laid_out = folder / "tree"
     tree.copy_to(laid_out, (*files, *(each for each in tree.files if Path(each).name in _MANIFESTS)))
-    settings = folder / "settings.json"
-    settings.write_text("{}")
+    settings = trees.settings("jscpd") or folder / "settings.json"
+    if settings.parent == folder:
+        settings.write_text("{}")
     fixed = ("-c", str(settings), "--silent", "--no-gitignore", "--reporters", "json", "--output", str(folder))
     toolbox.run("jscpd", [*fixed, *options, "."], cwd=laid_out)
     report = folder / name

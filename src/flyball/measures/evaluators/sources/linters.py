@@ -1,26 +1,27 @@
-"""Linters of both languages, run once on a tree with flyball's own settings: nothing in the project can silence them."""
+"""Linters of both languages, run once on a tree with the project's settings, as they stood before the track, else with flyball's own."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from flyball.core.evaluation.findings import TrackDefect
-from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, SourceTree, is_product
+from flyball.measures.evaluators.ground import PYTHON, SCRIPTS, Look, SourceTree, TrackTrees, is_product
 from flyball.measures.evaluators.sources.commented_code import is_commented_python
-from flyball.measures.evaluators.sources.strictness import ANY, UNTYPED
-from flyball.measures.evaluators.toolbox import AT_ONCE, Toolbox
+from flyball.measures.evaluators.toolbox import AT_ONCE
 
 UNUSED_IMPORT = "unused-import"
 """What oxlint calls an unused variable like any other."""
+TYPES = ("ANN001", "ANN201", "ANN202", "ANN205", "ANN206", "ANN401")
+"""Missing types and Any: asked for only where the project enables the rules."""
 ZONELESS = ("DTZ003", "DTZ004", "DTZ005", "DTZ006")
 """Times without a zone."""
 RUFF = {
-    "type safety": (*ANY, *UNTYPED, "PGH003"),
+    "type safety": (*TYPES, "PGH003"),
     "patterns": ("F401", "F811"),
     "error handling": ("S110", "S112", "E722"),
     "dead code": ("ERA001", "F841", "FIX001", "FIX002", "FIX003", "T201", "T203", "T100"),
@@ -67,7 +68,7 @@ _SETTINGS: dict[str, Any] = {
     },
 }
 _ACTIONS = {
-    **dict.fromkeys((*ANY, *UNTYPED), "give it the type it has"),
+    **dict.fromkeys(TYPES, "give it the type it has"),
     "PGH003": "name the code that is ignored, and why",
     "F401": "remove the import",
     "F841": "remove it",
@@ -83,7 +84,6 @@ _ACTIONS = {
     "no-console": "remove it, or log it",
     "no-explicit-any": "give it the type it has",
 }
-_ANNOTATIONS = "lint.flake8-annotations={allow-star-arg-any=true,mypy-init-return=true,suppress-dummy-args=true,suppress-none-returning=true}"
 _BESIDE = ("package.json", "tsconfig.json", "jsconfig.json", "tsconfig.base.json", "tsconfig.app.json")
 """What says how modules are named."""
 AROUND = 30
@@ -99,53 +99,63 @@ _ENTRY_PATH = re.compile(
 
 
 class Linters:
-    """Runs each linter once for each tree; `without` are rules that the project does not ask for."""
+    """Runs each linter once for each tree."""
 
-    def __init__(self, toolbox: Toolbox, without: frozenset[str] = frozenset()) -> None:
-        self._toolbox = toolbox
-        self._without = without
+    def __init__(self, trees: TrackTrees) -> None:
+        self._toolbox = trees.toolbox
+        self._settings = {name: trees.settings(name) for name in ("ruff", "oxlint")}
         self._ruff: dict[Path, list[tuple[str, TrackDefect]]] = {}
         self._oxlint: dict[Path, list[tuple[str, TrackDefect]]] = {}
 
-    def defects(self, tree: SourceTree, pass_name: str) -> list[TrackDefect]:
-        """What both linters say for a pass."""
-        wanted = {*RUFF.get(pass_name, ()), *OXLINT.get(pass_name, ())} - self._without
-        found: list[tuple[str, TrackDefect]] = []
-        if pass_name in RUFF:
+    def looks(self, pass_name: str) -> tuple[Look, ...]:
+        """What each linter says for a pass."""
+
+        def ruff(tree: SourceTree) -> list[TrackDefect]:
             if tree.root not in self._ruff:
                 self._ruff[tree.root] = list(self._run_ruff(tree))
-            found += self._ruff[tree.root]
-        if pass_name in OXLINT:
+            return _of_rules(tree, self._ruff[tree.root], RUFF[pass_name])
+
+        def oxlint(tree: SourceTree) -> list[TrackDefect]:
             if tree.root not in self._oxlint:
                 self._oxlint[tree.root] = list(self._run_oxlint(tree))
-            found += self._oxlint[tree.root]
-        is_excused = _Excuses(tree)
-        return [defect for name, defect in found if name in wanted and not is_excused(name, defect)]
+            return _of_rules(tree, self._oxlint[tree.root], OXLINT[pass_name])
+
+        return (*((ruff,) if pass_name in RUFF else ()), *((oxlint,) if pass_name in OXLINT else ()))
 
     def _run_ruff(self, tree: SourceTree) -> Iterator[tuple[str, TrackDefect]]:
-        codes = ",".join(code for some in RUFF.values() for code in some)
-        options = ("check", "--isolated", "--no-cache", "--ignore-noqa", "--exit-zero", "--output-format", "json")
+        options = ("check", "--no-cache", "--ignore-noqa", "--exit-zero", "--output-format", "json")
+        settings = self._settings["ruff"]
+        codes = ",".join(code for some in RUFF.values() for code in some if code not in TYPES)
         version = re.search(r"requires-python\s*=\s*['\"][^'\"]*3\.(\d+)", tree.text("pyproject.toml"))
         target = f"py3{min(max(int(version[1]), 7), 14)}" if version else "py313"
-        known = ("--target-version", target, "--config", _ANNOTATIONS)
+        known: tuple[str, ...] = ("--isolated", "--target-version", target, "--select", codes)
+        if settings is not None:
+            known = ("--force-exclude", "--config", str(settings))
         files = tree.of(*PYTHON)
         for start in range(0, len(files), AT_ONCE):
             some = files[start : start + AT_ONCE]
-            raw = self._toolbox.run("ruff", [*options, *known, "--select", codes, "--", *some], cwd=tree.root)
+            raw = self._toolbox.run("ruff", [*options, *known, "--", *some], cwd=tree.root)
             yield from (_of_ruff(tree, each) for each in self._toolbox.json("ruff", raw) if each["code"])
 
     def _run_oxlint(self, tree: SourceTree) -> Iterator[tuple[str, TrackDefect]]:
         files = [path for path in tree.of(*SCRIPTS) if tree.text(path)]
         if not files:
             return
-        settings = self._toolbox.folder("oxlint-settings") / "oxlintrc.json"
-        settings.write_bytes(msgspec.json.encode(_SETTINGS))
+        settings = self._settings["oxlint"]
+        if settings is None:
+            settings = self._toolbox.folder("oxlint-settings") / "oxlintrc.json"
+            settings.write_bytes(msgspec.json.encode(_SETTINGS))
         options = ("-c", str(settings), "--disable-nested-config", "--no-ignore", "--format", "json")
         # One call: the linter looks for cycles among the files it is given.
         laid_out = self._toolbox.folder("oxlint-tree")
         tree.copy_to(laid_out, (*files, *(each for each in tree.files if each.endswith(_BESIDE))))
         said = self._toolbox.json("oxlint", self._toolbox.run("oxlint", [*options, *files], cwd=laid_out))
         yield from filter(None, (_of_oxlint(tree, each) for each in said["diagnostics"]))
+
+
+def _of_rules(tree: SourceTree, found: Sequence[tuple[str, TrackDefect]], rules: Collection[str]) -> list[TrackDefect]:
+    is_excused = _Excuses(tree)
+    return [defect for name, defect in found if name in rules and not is_excused(name, defect)]
 
 
 def _of_ruff(tree: SourceTree, said: dict[str, Any]) -> tuple[str, TrackDefect]:

@@ -1,9 +1,10 @@
-"""Type checks: mypy for Python, the project's own tsc for TypeScript; only errors that were not there before count."""
+"""Type checks: mypy for Python where the project configures it, its own tsc for TypeScript; only errors that were not there before count."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,13 +17,14 @@ _TSC = re.compile(r"^(?P<file>[^\s(][^(]*)\((?P<line>\d+),\d+\): error (?P<code>
 _MISSING = frozenset({"import-not-found", "import-untyped", "import"})
 
 
-def python_types(toolbox: Toolbox, tree: SourceTree) -> list[TrackDefect]:
-    """What mypy says of the product's files, without the settings of the project, which could switch it off."""
-    files = [path for path in tree.product(*PYTHON) if not path.endswith("setup.py") and tree.text(path)]
+def python_types(toolbox: Toolbox, tree: SourceTree, settings: Path) -> list[TrackDefect]:
+    """What mypy says of the product's files with the settings of the project; a stub stands for its module."""
+    written = [path for path in tree.product(*PYTHON) if not path.endswith("setup.py") and tree.text(path)]
+    files = [path for path in written if f"{path}i" not in written]
     if not files:
         return []
-    options = ("-O", "json", "--no-error-summary", "--cache-dir=/dev/null", "--config-file=", "--ignore-missing-imports")  # fmt: skip
-    more = ("--explicit-package-bases", "--namespace-packages", "--follow-imports=silent", "--check-untyped-defs")
+    options = ("-O", "json", "--no-error-summary", "--cache-dir=/dev/null", "--config-file", str(settings))  # fmt: skip
+    more = ("--explicit-package-bases", "--namespace-packages", "--follow-imports=silent")
     python = tree.root / ".venv" / "bin" / "python"
     named = ("--python-executable", str(python)) if python.exists() else ()
     roots = ":".join(str(tree.root / folder) for folder in ("src", "") if (tree.root / folder).is_dir())

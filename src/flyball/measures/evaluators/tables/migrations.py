@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from flyball.core.evaluation.findings import TrackDefect
-from flyball.measures.evaluators.ground import SourceTree
+from flyball.measures.evaluators.ground import SourceTree, TrackTrees
 from flyball.measures.evaluators.toolbox import Toolbox
 from flyball.measures.sources import parse
 
@@ -42,13 +42,15 @@ def migration_files(tree: SourceTree) -> tuple[str, ...]:
     return tuple(path for path in tree.files if _MIGRATION.search(path) and not path.endswith("__init__.py"))
 
 
-def sql_defects(toolbox: Toolbox, tree: SourceTree) -> Iterator[TrackDefect]:
+def sql_defects(trees: TrackTrees, tree: SourceTree) -> Iterator[TrackDefect]:
     """What squawk says of SQL migrations, and foreign keys that no index leads with."""
     files = [path for path in migration_files(tree) if path.endswith(".sql") and tree.text(path)]
     if not files:
         return
-    raw = toolbox.run("squawk", ["--reporter", "json", "--exclude", _EXCLUDED, *files], cwd=tree.root)
-    for said in toolbox.json("squawk", raw):
+    settings = trees.settings("squawk")
+    rules = ("--config", str(settings)) if settings else ("--exclude", _EXCLUDED)
+    raw = trees.toolbox.run("squawk", ["--reporter", "json", *rules, *files], cwd=tree.root)
+    for said in trees.toolbox.json("squawk", raw):
         if not _is_of_a_new_table(tree, said):
             rule, text, path = f"squawk/{said['rule_name']}", str(said["message"]), said["file"].removeprefix("./")
             first, last = int(said["line"]) + 1, int(said.get("line_end", said["line"])) + 1
