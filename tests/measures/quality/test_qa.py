@@ -174,9 +174,10 @@ def test_languages_no_tool_supports_are_not_verified(green_lab) -> None:
 
 
 def test_a_trick_makes_the_tests_check_fail(green_lab) -> None:
-    measured = green_lab.measure("qa", {**FINISHED, "conftest.py": "X = 1\n"})
+    assert by_name(green_lab.measure("qa", {**FINISHED, "conftest.py": "X = 1\n"}))["tests_pass"].status == "pass"
+    measured = green_lab.measure("qa", {"conftest.py": "import os\n\nos._exit(0)\n"})
     assert by_name(measured)["tests_pass"].status == "fail"
-    assert [t.kind for t in measured.tricks] == ["test-config-changed"]
+    assert [(t.kind, t.path) for t in measured.tricks] == [("exit-forced", "conftest.py")]
 
 
 def test_qa_plants_a_canary(green_lab) -> None:
