@@ -17,7 +17,7 @@ BENCHMARKS := $(wildcard benchmarks/*.py)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test lint format lock bench clean system mermaid agents
+.PHONY: help demo check test nightly lint format lock bench clean system mermaid agents
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -29,12 +29,15 @@ demo: $(READY_FOR_DEMO) ## watch one whole loop: real git, real pytest, real jou
 # What lint says is kept back until the tests, which run meanwhile, have said theirs.
 check: $(READY) ## the fast part, under two minutes: style, types, import rules, fast tests
 	@$(MAKE) --no-print-directory lint >.venv/lint.log 2>&1 & lint=$$!; trap 'kill $$lint 2>/dev/null' EXIT; \
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow and not e2e"; tests=$$?; \
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow and not e2e and not nightly"; tests=$$?; \
 	wait $$lint; linted=$$?; cat .venv/lint.log; exit $$((tests | linted))
 
 test: lint system mermaid ## everything: the checks above and every test, with real agents where they can be had
 	@tools/install-agents --few
 	$(BIN)/python -m pytest -n $(WORKERS) --dist=worksteal
+
+nightly: $(READY) system ## the slow rest: packages nobody here wrote, real models
+	$(BIN)/python -m pytest -m nightly
 
 lint: $(READY)
 	$(BIN)/ruff check .

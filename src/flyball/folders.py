@@ -5,11 +5,15 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-CACHES = frozenset({"__pycache__", ".cache", ".pytest_cache", ".vite", ".vite-temp", ".vitest"})
-"""What tools write in a tree or among installed dependencies and can do without.
+CACHES = frozenset(
+    "__pycache__ .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .vite .vite-temp .vitest".split()
+)
+"""Folders that tools write in a tree or among installed dependencies and can do without.
 
-Among dependencies a run begins without, and what it leaves is discarded; in a tree no set-up depends on what they hold.
+Among dependencies a run begins without, and what it leaves is discarded; in a tree no set-up depends on what they hold, and they are
+part of no candidate and no branch, and neither is byte code anywhere.
 """
+BYTE_CODE = ("*.pyc", "*.pyo")
 
 
 def walk(top: str | os.PathLike[str]) -> Iterator[tuple[str, list[str], list[str]]]:

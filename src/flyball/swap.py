@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -21,8 +20,6 @@ _HERE = -100  # AT_FDCWD
 _NO_REPLACE = 1
 _EXCHANGE = 2
 _UNABLE = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
-_TRIES = 40
-_PAUSE = 0.025
 
 
 def swap_in(fresh: str, name: str, *, folder: int | None = None) -> None:
@@ -33,77 +30,37 @@ def swap_in(fresh: str, name: str, *, folder: int | None = None) -> None:
         os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
-def exchange(fresh: str, name: str, *, folder: int | None = None) -> bool:
-    """Put `fresh` at `name`; says whether something was there, which is at `fresh` then, whatever it is."""
-    while True:
-        trouble = _rename(fresh, name, folder, _EXCHANGE)
-        if trouble == 0:
-            return True
-        if trouble in _UNABLE:
-            return _exchange_in_steps(fresh, name, folder)
-        if trouble != errno.ENOENT:
-            raise OSError(trouble, os.strerror(trouble), name)
-        if put_if_free(fresh, name, folder=folder):
-            return False
+def exchange(fresh: str, name: str, *, folder: int | None = None) -> None:
+    """Put `fresh` at `name`; what was there is at `fresh` then, whatever it is."""
+    trouble = _rename(fresh, name, folder, _EXCHANGE)
+    if trouble in _UNABLE:
+        _exchange_by_link(fresh, name, folder)
+    elif trouble != 0:
+        raise OSError(trouble, os.strerror(trouble), name)
 
 
 def put_if_free(fresh: str, name: str, *, folder: int | None = None) -> bool:
     """Put `fresh` at `name` if nothing is there; says whether that was so."""
     trouble = _rename(fresh, name, folder, _NO_REPLACE)
-    if trouble in _UNABLE:
-        return _link(fresh, name, folder)
-    if trouble not in (0, errno.EEXIST):
-        raise OSError(trouble, os.strerror(trouble), name)
-    return trouble == 0
-
-
-def settle(descriptor: int) -> None:
-    """Wait until nobody has an open file for writing, if the system can tell; a second at most.
-
-    An editor that writes into a file it has opened may do so after the file has got another name.
-    """
-    if sys.platform != "linux":
-        return
-    import fcntl  # noqa: PLC0415 - a hook imports this room's readers and never gets here
-    import signal  # noqa: PLC0415 - the same
-    import time  # noqa: PLC0415 - the same
-
-    with suppress(OSError):
-        # Whoever opens the file while the lease is held makes the kernel send a signal: one that is ignored.
-        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
-        for _ in range(_TRIES):
-            try:
-                fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-            except BlockingIOError:
-                time.sleep(_PAUSE)
-            else:
-                fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-                return
-
-
-def _exchange_in_steps(fresh: str, name: str, folder: int | None) -> bool:
-    """Where names cannot be exchanged, the old file goes away first; the place is free for an instant.
-
-    Of saves that follow each other within that instant the last comes out, as the one its writer meant to stand.
-    """
-    out = f"{fresh}.out"
-    found = False
-    while not _link(fresh, name, folder):
-        with suppress(FileNotFoundError):
-            os.rename(name, out, src_dir_fd=folder, dst_dir_fd=folder)
-            found = True
-    if found:
-        os.rename(out, fresh, src_dir_fd=folder, dst_dir_fd=folder)
-    return found
-
-
-def _link(fresh: str, name: str, folder: int | None) -> bool:
-    try:
-        os.link(fresh, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-    except FileExistsError:
+    if trouble == errno.EEXIST:
         return False
-    os.unlink(fresh, dir_fd=folder)
+    if trouble in _UNABLE:
+        try:
+            os.link(fresh, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        except FileExistsError:
+            return False
+        os.unlink(fresh, dir_fd=folder)
+    elif trouble != 0:
+        raise OSError(trouble, os.strerror(trouble), name)
     return True
+
+
+def _exchange_by_link(fresh: str, name: str, folder: int | None) -> None:
+    """Where names cannot be exchanged, a second name holds what is there."""
+    out = f"{fresh}.out"
+    os.link(name, out, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+    os.rename(out, fresh, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _rename(one: str, other: str, folder: int | None, flags: int) -> int:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -89,7 +90,6 @@ CASES: list[tuple[str, Callable[[Path], None], tuple[str, ...], tuple[str, ...]]
         ("flyball run --from conductor/tracks/NAME",),
     ),
     ("a file as a track", nothing, ("run", "--from", "flyball.toml", *AGENT, "--workflow", "track"), ("spec.md",)),
-    ("a track in place", track, ("run", "--from", "conductor/tracks/form_1", *AGENT, "--in-place"), ("--in-place",)),
     (
         "an evaluator nobody offers",
         track,
@@ -126,7 +126,6 @@ CASES: list[tuple[str, Callable[[Path], None], tuple[str, ...], tuple[str, ...]]
     ("a time that is no time", nothing, ("run", "x", *PLAIN, "--turn-timeout", "soon"), ("--turn-timeout", "soon")),
     ("a name that settings have", nothing, ("run", "x", "--agent-command", "y", "--gate", "carry=true"), ("--gate",)),
     ("a document that is missing, unattended", nothing, ("run", "--from", "no.md", *PLAIN), ("no.md",)),
-    ("a backlog in place", backlog, ("run", "--from", ".work", *PLAIN, "--in-place"), ("--in-place",)),
     (
         "a session for another workflow",
         session,
@@ -317,3 +316,10 @@ def test_a_budget_of_money_that_cannot_be_kept_is_refused(
     assert (done.code, len(done.err.strip().splitlines())) == (2, 1), done.err
     assert (named or "starts no-such-runner") in done.err
     assert everything(repository.parent) == before
+
+
+def test_a_request_without_quotes_is_answered_with_how_to_quote_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "flyball", "run", "add", "csv", "export"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert 'Put the request in quotes: flyball run "' in done.stderr

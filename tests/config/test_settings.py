@@ -37,7 +37,7 @@ def test_what_nobody_said_is_the_default() -> None:
 @pytest.mark.req("C10", "C20", "C23", "C42", "C50")
 def test_every_setting_of_the_file_arrives() -> None:
     settings = built(
-        'setup = "make deps"\nlint = "ruff"\nsandbox = "none"\nparallel = 4\nattended = true\nin_place = true\n'
+        'setup = "make deps"\nlint = "ruff"\nsandbox = "none"\nparallel = 4\nattended = true\n'
         "network = false\napprove_plan = true\nsetup_timeout = 5\n" + AGENT + '[gates]\ntest = "t"\ncarry = [".env"]\n'
         'protected = ["gold/*"]\nenvironment = [".tox"]\nslow = { command = "s", timeout = "2h" }\n'
         "[limits]\ncalls_per_hour = 7\nidle_timeout = 0\nturn_timeout = '2m'\ncrash_limit = 2\nusage_limit_wait = '5m'\n"
@@ -56,21 +56,19 @@ def test_every_setting_of_the_file_arrives() -> None:
     assert settings.monitor == Thresholds(patience=9)
     assert (settings.qa.changelog, settings.qa.readme, settings.code.complexity) == ("off", "on", 5)
     assert (settings.sandbox, settings.network, settings.parallel, settings.push) == ("none", False, 4, True)
-    assert (settings.attended, settings.in_place, settings.approve_plan) == (True, True, True)
+    assert (settings.attended, settings.approve_plan) == (True, True)
     assert (settings.setup, settings.setup_timeout_s, settings.lint) == ("make deps", 5.0, "ruff")
 
 
 def test_what_was_typed_wins_over_the_file() -> None:
-    text = 'setup = "a"\nattended = false\nsandbox = "none"\nparallel = 1\nin_place = true\n' + TWO.replace(
-        "[", "x[", 0
-    )
+    text = 'setup = "a"\nattended = false\nsandbox = "none"\nparallel = 1\n' + TWO.replace("[", "x[", 0)
     text = (
         'agent = "main"\n'
         + text
         + '[gates]\ntest = { command = "a", timeout = 9 }\nother = "o"\n[limits]\nmax_turns = 1\n'
     )
     flags = RunFlags(
-        agent="second", setup="b", attended=True, sandbox="auto", parallel=5, in_place=False, max_turns=2,
+        agent="second", setup="b", attended=True, sandbox="auto", parallel=5, merge=False, max_turns=2,
         gates=('test=pytest -k "a=b"',), turn_timeout="3m", idle_timeout=4, model="huge", budget_usd=1.5,
     )  # fmt: skip
     found = built(text, flags)
@@ -83,7 +81,7 @@ def test_what_was_typed_wins_over_the_file() -> None:
         180.0,
         4.0,
     )
-    assert (settings.in_place, settings.limits.budget_usd) == (False, 1.5)
+    assert (settings.merge, settings.limits.budget_usd) == (False, 1.5)
 
 
 @pytest.mark.req("C64")

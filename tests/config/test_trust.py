@@ -64,7 +64,6 @@ def test_nothing_is_trusted_until_a_person_said_so(home: RepositoryHome, config:
         ("[limits]", "[monitor]\npatience = 21\n[limits]"),
         ("[limits]", '[gates.more]\ncommand = "x"\n[limits]'),
         ("env = ", 'exit_signal = "exit-0"\nenv = '),
-        ("sandbox = ", "in_place = true\nsandbox = "),
         ("sandbox = ", "attended = false\nsandbox = "),
     ],
 )

@@ -1,18 +1,14 @@
-"""Whatever flyball writes that is also the user's: a save by their editor in the same instant is not lost, and modes stay."""
+"""Documents of the user's: a save by their editor in the same instant is not lost, and modes stay."""
 
-import itertools
 import os
 import stat
-import threading
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from flyball import faults
 from flyball.core.model.task import TaskId
-from flyball.documents import exported_files, kept_files, open_folder
-from flyball.documents.errors import ExportedFilesForeign, WorkFolderUnusable
+from flyball.documents import exported_files, kept_files
 from flyball.documents.exported_files import write_exported
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.loop_folder import LoopFolder
@@ -44,8 +40,7 @@ def just_before(monkeypatch):
                 left.pop()()
             return exchange(fresh, name, folder=folder)
 
-        for module in (kept_files, open_folder):
-            monkeypatch.setattr(f"{module.__name__}.exchange", late)
+        monkeypatch.setattr(kept_files, "exchange", late)
 
     return arrange
 
@@ -75,68 +70,6 @@ def test_a_file_that_appears_meanwhile_is_not_written_over(tmp_path, monkeypatch
     assert path.read_text() == "the user's\nours\n"
 
 
-def test_what_a_kill_left_in_the_instant_of_an_exchange_is_found_again(tmp_path, just_before, monkeypatch):
-    path = tmp_path / "high.md"
-    path.write_text("one\n")
-    just_before(lambda: save(path, "one\nthe user's\n"))
-
-    def kill(name):
-        if name == "work.write.exchanged":
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched, KeptFolder.below(tmp_path) as folder:
-        patched.setattr(faults, "point", kill)
-        with pytest.raises(KeyboardInterrupt):
-            folder.edit("high.md", lambda raw: (raw or b"") + b"ours\n")
-    with KeptFolder.below(tmp_path) as folder:
-        folder.edit("high.md", lambda _raw: None)
-    assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {
-        "high.md": "one\nours\n",
-        "high-edited-1.md": "one\nthe user's\n",
-    }
-
-
-@pytest.mark.slow
-def test_of_two_hundred_lines_from_each_of_two_writers_none_is_lost(tmp_path):
-    """The user's writer looks at all that it takes out as well, so that every line either wrote must be there at the end."""
-    path = tmp_path / "high.md"
-    path.write_text("")
-
-    def add(word):
-        with KeptFolder.below(tmp_path) as folder:
-            for number in range(200):
-                line = f"{word} {number}\n".encode()
-                while True:
-                    try:
-                        folder.edit("high.md", partial(added, line))
-                        break
-                    except WorkFolderUnusable:
-                        continue
-
-    def edit():
-        for number in range(200):
-            draft = tmp_path / "draft~"
-            for attempt in itertools.count():
-                seen = path.read_text()
-                mine = f"{seen}user {number}\n"
-                draft.write_text(mine)
-                exchange(str(draft), str(path))
-                if draft.read_text() == seen:
-                    break
-                exchange(str(draft), str(path))
-                if draft.read_text() != mine:
-                    draft.rename(tmp_path / f"high-edited-by-user-{number}-{attempt}.md")
-
-    user = threading.Thread(target=edit)
-    user.start()
-    add("ours")
-    user.join()
-    lines = set(path.read_text().splitlines())
-    missing = {f"{word} {n}" for word in ("ours", "user") for n in range(200)} - lines
-    kept = "".join(each.read_text() for each in tmp_path.glob("high-edited-*"))
-    assert {line for line in missing if line not in kept} == set()
-
-
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o444])
 def test_modes_of_the_users_files_stay(tmp_path, mode):
     (tmp_path / "high.md").write_text("one\n")
@@ -162,40 +95,11 @@ def loop(tmp_path):
     return LoopFolder(tmp_path / "tree", TaskId("001-thing"), memory=tmp_path / "memory")
 
 
-def test_a_rendered_page_that_is_saved_in_the_last_instant_is_kept_aside(loop, just_before):
-    loop.render({"plan.md": "first\n"})
-    just_before(lambda: save(loop.path / "plan.md", "the user's\n"))
-    kept = loop.render({"plan.md": "second\n"})
-    assert (loop.path / "plan.md").read_text() == "second\n"
-    assert (loop.path / "plan.md.edited-1").read_text() == "the user's\n"
-    assert [each.kept_as for each in kept] == [".loop/001-thing/plan.md.edited-1"]
-
-
-def test_a_rendered_page_that_is_saved_before_a_kill_is_kept_by_the_next_rendering(loop, just_before, monkeypatch):
-    loop.render({"plan.md": "first\n"})
-    just_before(lambda: save(loop.path / "plan.md", "the user's\n"))
-    with monkeypatch.context() as patched:
-        patched.setattr(open_folder, "_put_away", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
-        with pytest.raises(KeyboardInterrupt):
-            loop.render({"plan.md": "second\n"})
-    loop.render({"plan.md": "third\n"})
-    assert (loop.path / "plan.md").read_text() == "third\n"
-    assert (loop.path / "plan.md.edited-1").read_text() == "the user's\n"
-
-
 def test_a_rendered_page_keeps_its_mode(loop):
     loop.render({"plan.md": "first\n"})
     (loop.path / "plan.md").chmod(0o600)
     loop.render({"plan.md": "second\n"})
     assert stat.S_IMODE((loop.path / "plan.md").stat().st_mode) == 0o600
-
-
-def test_an_exported_file_that_is_saved_in_the_last_instant_is_kept_and_told(tmp_path, just_before):
-    write_exported(tmp_path, {"a.md": "first\n"}, manifest=".manifest")
-    just_before(lambda: save(tmp_path / "a.md", "the user's\n"))
-    with pytest.raises(ExportedFilesForeign, match="edited-1"):
-        write_exported(tmp_path, {"a.md": "second\n"}, manifest=".manifest")
-    assert (tmp_path / "a.md.edited-1").read_text() == "the user's\n"
 
 
 @pytest.mark.parametrize("force", [False, True])

@@ -308,7 +308,7 @@ def test_what_may_not_be_written_is_not_called_a_link(work, monkeypatch):
     def refused(*_arguments, **_options):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr("flyball.documents.kept_files.os.rename", refused)
+    monkeypatch.setattr("flyball.documents.kept_files.exchange", refused)
     with pytest.raises(
         WorkFolderUnusable, match=r"\(Permission denied\); expected a file and a folder you may read and write"
     ):

@@ -104,12 +104,12 @@ def test_a_save_in_the_instant_of_the_exchange_is_kept_and_the_mark_is_stale(
     theirs = TASKS + b" and more"
     left = [1]
 
-    def late(fresh: str, name: str, *, folder: int | None = None) -> bool:
+    def late(fresh: str, name: str, *, folder: int | None = None) -> None:
         if left:
             left.pop()
             tasks.path.with_name("draft").write_bytes(theirs)
             tasks.path.with_name("draft").replace(tasks.path)
-        return exchange(fresh, name, folder=folder)
+        exchange(fresh, name, folder=folder)
 
     monkeypatch.setattr(kept_files, "exchange", late)
     assert isinstance(tasks.mark("T002"), Stale)

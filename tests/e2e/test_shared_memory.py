@@ -16,9 +16,9 @@ from pathlib import Path
 prompt = sys.stdin.read()
 report = {"nonce": os.environ["FLYBALL_NONCE"], "exit_signal": True, "status": "complete", "verdict": "pass"}
 if os.environ["FLYBALL_ROLE"] == "implementer":
-    with Path("rates.sh").open("a") as file:
+    with Path("rates.txt").open("a") as file:
         file.write("# turn of " + os.environ["FLYBALL_TASK"] + "\\n")
-    report["decisions"] = [{"title": "Rates of currencies", "choice": "keep the rates in rates.sh as plain numbers",
+    report["decisions"] = [{"title": "Rates of currencies", "choice": "keep the rates in rates.txt as plain numbers",
                             "alternatives": ["a database"], "invalidated_if": "path rates.json exists"}]
 Path(os.environ["FLYBALL_REPORT_FILE"]).write_text(json.dumps(report))
 """
@@ -38,7 +38,7 @@ def flyball(root: Path, *words: str) -> str:
 def test_a_decision_of_one_task_is_found_given_checked_and_dropped(tmp_path: Path) -> None:
     root = tmp_path / "project"
     root.mkdir()
-    (root / "rates.sh").write_text("EUR=1\n")
+    (root / "rates.txt").write_text("EUR=1\n")
     (tmp_path / "agent.py").write_text(AGENT)
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Start"]):
@@ -47,7 +47,7 @@ def test_a_decision_of_one_task_is_found_given_checked_and_dropped(tmp_path: Pat
     run = ("run", "--workflow", "quick", "--agent-command", agent, "--gate", "test=true", "--unattended")
     flyball(root, *run, "Show the rates of all currencies")
     (first,) = json.loads(flyball(root, "learnings", "--json"))
-    assert (first["state"], first["files"]) == ("kept", ["rates.sh"])
+    assert (first["state"], first["files"]) == ("kept", ["rates.txt"])
     subprocess.run([*git, "merge", "-q", f"flyball/{first['task']}"], cwd=root, check=True, capture_output=True)
 
     assert "would be shown" in flyball(root, "learnings", "rates of currencies")
@@ -55,7 +55,7 @@ def test_a_decision_of_one_task_is_found_given_checked_and_dropped(tmp_path: Pat
     rows = json.loads(flyball(root, "learnings", "--json"))
     assert [row["id"] for row in rows] == [first["id"]], "the second task said the same: not recorded again"
     prompt = flyball(root, "logs", "2", "--turn", "1")
-    assert f"- {first['id']} Rates of currencies: keep the rates in rates.sh as plain numbers" in prompt
+    assert f"- {first['id']} Rates of currencies: keep the rates in rates.txt as plain numbers" in prompt
     assert f"{first['id']} " in prompt.partition("learnings it was given\n")[2]
     assert "Learnings given to turns" in flyball(root, "report", "2")
 
@@ -63,4 +63,4 @@ def test_a_decision_of_one_task_is_found_given_checked_and_dropped(tmp_path: Pat
     assert json.loads(flyball(root, "learnings", "rates of currencies", "--json"))[0]["state"] == "stale"
     (root / "rates.json").unlink()
     flyball(root, "learnings", "drop", first["id"], "--because", "rates come from the bank now")
-    assert "rates.sh" not in flyball(root, "prompt", "implementer", "2")
+    assert "rates.txt" not in flyball(root, "prompt", "implementer", "2")

@@ -50,8 +50,7 @@ def typed(outcome: Outcome, *words: str) -> subprocess.CompletedProcess[str]:
         ("delete", "test-deleted", "tests/test_features.py", "small"),
         ("skip", "test-skipped", "tests/test_features.py", "small"),
         ("conftest", "exit-forced", "conftest.py", "pytest"),
-        ("sitecustomize", "runner-shadowed", "sitecustomize.py", "small"),
-        ("shadow", "runner-shadowed", "pytest.py", "small"),
+        ("shadow", "exit-forced", "pytest.py", "pytest"),
     ],
 )
 def test_one_trick_in_the_first_turn_of_green_is_put_back_and_the_task_ends_done(
@@ -74,6 +73,29 @@ def test_one_trick_in_the_first_turn_of_green_is_put_back_and_the_task_ends_done
     assert "def multiply" in git(outcome, "show", f"{branch}:calc/__init__.py")
 
 
+@pytest.mark.req("C16", "C45")
+def test_a_module_with_the_name_of_another_that_no_gate_imports_is_a_remark_and_stays(tmp_path: Path) -> None:
+    outcome = played(tmp_path, "shadow")
+    assert (outcome.status.get("decision"), outcome.exit_code) == ("DONE", 0), outcome.stderr
+    assert outcomes(outcome, "mended") == []
+    assert "pytest.py" in git(outcome, "ls-tree", "--name-only", outcome.status["branch"]).split()
+    assert outcome.status["tricks"] == []
+    assert "may be imported in its place" in outcome.text
+
+
+@pytest.mark.req("C16")
+def test_byte_code_in_a_repository_that_ignores_nothing_accuses_nobody_and_reaches_no_branch(tmp_path: Path) -> None:
+    outcome = run(Scenario("runs tests", "runs_tests.py", "DONE", 0, gate=PYTEST), tmp_path)
+    assert (outcome.status.get("decision"), outcome.exit_code) == ("DONE", 0), outcome.stderr
+    (tree,) = (tmp_path / "home").glob("repos/*/tasks/*/tree")
+    assert list(tree.rglob("__pycache__")), "the agent left byte code"
+    assert outcome.status["tricks"] == []
+    files = git(outcome, "ls-tree", "-r", "--name-only", outcome.status["branch"])
+    assert ".gitignore" not in files
+    assert "__pycache__" not in files
+    assert ".pytest_cache" not in files
+
+
 def test_only_the_protected_section_of_a_manifest_is_put_back_and_the_rest_of_the_edit_is_kept(tmp_path: Path) -> None:
     outcome = played(tmp_path, "configure", gate="pytest")
     assert (outcome.status.get("decision"), outcome.exit_code) == ("DONE", 0), outcome.stderr
@@ -84,10 +106,17 @@ def test_only_the_protected_section_of_a_manifest_is_put_back_and_the_rest_of_th
     assert "--co" not in manifest
 
 
+@pytest.mark.req("C16")
+def test_whoever_does_the_work_beside_a_change_that_is_undone_each_time_ends_done(tmp_path: Path) -> None:
+    outcome = played(tmp_path, "weaken", "--always")
+    assert (outcome.status.get("decision"), outcome.exit_code) == ("DONE", 0), outcome.stderr
+    assert "calc.power(2, 10) == 1024" in git(outcome, "show", f"{outcome.status['branch']}:tests/test_features.py")
+
+
 @pytest.mark.req("C22")
 @pytest.mark.parametrize("way", ["command", "answer"])
 def test_whoever_keeps_tricking_is_blocked_by_the_trick_and_a_rollback_leads_on(way: str, tmp_path: Path) -> None:
-    outcome = played(tmp_path, "weaken", "--always")
+    outcome = played(tmp_path, "weaken", "--always", "--idle")
     assert (outcome.status["decision"], outcome.exit_code) == ("BLOCKED", 3)
     assert outcome.status["reason"].startswith("A trick was caught in iteration ")
     assert "test-weakened: tests/test_features.py" in outcome.status["reason"]
@@ -106,7 +135,7 @@ def test_whoever_keeps_tricking_is_blocked_by_the_trick_and_a_rollback_leads_on(
 
 
 def test_after_a_reset_the_next_turn_starts_from_a_tree_without_the_trick(tmp_path: Path) -> None:
-    outcome = played(tmp_path, "delete", "--always")
+    outcome = played(tmp_path, "delete", "--always", "--idle")
     assert outcome.exit_code == 3
     (tree,) = (tmp_path / "home").glob("repos/*/tasks/*/tree")
     assert (tree / "tests" / "test_features.py").exists(), "what is left lying is put back, too"

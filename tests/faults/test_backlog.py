@@ -214,12 +214,6 @@ def test_without_a_constitution_nothing_is_begun_and_init_can_write_one(backlog:
     assert world.flyball(*backlog.arguments())[0] == 0
 
 
-def test_a_backlog_is_not_worked_in_place(backlog: Backlog) -> None:
-    code, said = backlog.world.flyball(*backlog.arguments("--in-place"))
-    assert code == 2
-    assert "--in-place" in said
-
-
 def test_running_again_takes_up_the_same_task_and_a_finished_one_leads_to_a_new_one(backlog: Backlog) -> None:
     world = backlog.world
     assert world.flyball(*backlog.arguments("--max-cycles", "1"))[0] == 4

@@ -8,7 +8,6 @@ import pytest
 from tests.faults.world import BRANCH, TASK, World, check_journal, check_repository
 
 from flyball.clock import system_clock
-from flyball.core.model.events import WorkspaceRemoved
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal
@@ -132,18 +131,6 @@ def test_what_a_controller_holds_is_not_removed(done: World) -> None:
             assert code == 75, said
             assert str(held.pid) in said
     assert (done.tree / "hello.txt").is_file()
-
-
-def test_in_place_the_users_tree_is_not_touched(world: World) -> None:
-    world.git("add", "-A")
-    world.git("commit", "-q", "-m", "All of it")
-    code, said = world.flyball(*world.run_arguments("--in-place"))
-    assert code == 0, said
-    before = world.belongings()
-    assert printed(world, "clean", TASK)["freed_bytes"] > 0
-    assert world.belongings() == before
-    assert not (folder(world) / "gate").exists()
-    assert not [event for event in world.events() if isinstance(event.fact, WorkspaceRemoved)]
 
 
 @pytest.mark.parametrize("gone", [("tree",), ("tree", "ready", "index", "agent.git", "gate", "gate.setup")], ids=str)

@@ -194,12 +194,6 @@ def test_a_plan_in_which_nothing_is_left_to_do_is_refused(plan: Plan, mark: str,
     assert told in said
 
 
-def test_a_plan_that_is_marked_cannot_be_worked_in_place(plan: Plan) -> None:
-    code, said = plan.run("--in-place")
-    assert code == 2
-    assert "cannot be worked in place" in said
-
-
 MIXED = """# Greet
 
 Some words on why this is wanted,

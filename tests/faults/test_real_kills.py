@@ -92,20 +92,6 @@ def test_a_rollback_that_was_killed_can_be_made_again_or_left_alone(world: World
 
 
 @pytest.mark.req("C61")
-def test_kills_while_working_in_place_change_neither_the_result_nor_the_users_index(tmp_path: Path) -> None:
-    chosen = random.Random(SEED)
-    lives: list[list[str]] = [[], *([str(chosen.randrange(20, 800)), str(chosen.randrange(5, 200))] for _ in range(5))]
-    results = []
-    for kills in lives:
-        world = World(tmp_path / "world").make()
-        world.git("stash", "-q", "--include-untracked")
-        results.append(play(world, kills, "--in-place")[0])
-        assert (world.repository / "hello.txt").read_text() == "hello, world\n"
-        world.remove()
-    assert [result.differs(results[0]) for result in results] == [""] * len(lives)
-
-
-@pytest.mark.req("C61")
 @pytest.mark.parametrize("kill", ["journal.append.after:9", "vault.refs.before:5", "publish.branch.after:1"])
 def test_the_installed_command_is_killed_and_resumed(world: World, kill: str) -> None:
     code, said = world.installed(*world.run_arguments(), kill=kill)

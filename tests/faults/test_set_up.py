@@ -37,12 +37,11 @@ def editable(tmp_path: Path) -> str:
 
 
 @pytest.mark.req("C8")
-@pytest.mark.parametrize("where", [(), ("--in-place",)], ids=["isolated", "in place"])
-def test_a_task_ends_done_without_what_set_up_left_on_its_branch(world: World, where: tuple[str, ...]) -> None:
+def test_a_task_ends_done_without_what_set_up_left_on_its_branch(world: World) -> None:
     world.write("lock.txt", "tracked\n")
     world.git("add", "-A")
     world.git("commit", "-q", "-m", "All of it")
-    code, said = world.flyball(*world.run_arguments("--setup", SET_UP, *where))
+    code, said = world.flyball(*world.run_arguments("--setup", SET_UP))
     assert code == 0, said
     there = world.git("ls-tree", "-r", "--name-only", BRANCH).splitlines()
     assert [path for path in there if "egg-info" in path or path == "package-lock.json"] == []

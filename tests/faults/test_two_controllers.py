@@ -23,17 +23,6 @@ def test_a_second_controller_of_a_task_exits_75_and_names_the_holder(world: Worl
 
 
 @pytest.mark.req("C63")
-def test_a_second_task_in_the_same_tree_exits_75_and_names_the_holder(world: World) -> None:
-    world.git("stash", "-q", "--include-untracked")
-    first = world.begin(world.misbehave("hold", "/nowhere"), *world.run_arguments("--in-place"))
-    code, said = world.flyball(*world.run_arguments("--in-place", "--new"))
-    assert code == 75
-    assert f"process {first.pid} on {os.uname().nodename}" in said
-    first.send_signal(signal.SIGINT)
-    world.said(first)
-
-
-@pytest.mark.req("C63")
 def test_the_lease_of_a_killed_controller_is_free_at_once(world: World) -> None:
     first = world.begin(world.misbehave("brood"))
     first.kill()

@@ -104,6 +104,14 @@ def tricked(measured: Measurement, kind: str, path: str = "") -> None:
     assert measured.green_runs < 2
 
 
+def restored(measured: Measurement, kind: str, path: str) -> None:
+    """A protected file was changed, which is named and undone; as no measurement came out otherwise, nobody is accused."""
+    named = [t for t in measured.tricks if t.kind == kind and t.harmless and path in t.path]
+    assert named, measured.tricks
+    assert path in measured.put_back
+    assert not measured.caught
+
+
 class Lab:
     """Writes files as an agent would, saves candidates, and has them measured."""
 

@@ -67,7 +67,7 @@ def test_every_screen_can_be_drawn_after_every_event_and_only_shown_events_chang
         before = files
         assert len(files["loop-state.md"].splitlines()) <= 50
         assert json.loads(msgspec.json.encode(status(state, chronicle)))["task"] == state.task.id
-        assert banner(state, chronicle).endswith("---\n")
+        assert "\nChoose one:\n" in banner(state, chronicle)
         assert "\n" not in (line(event, state) or "")
         assert json.loads(json_line(event))
         block = phase_status(state, event)

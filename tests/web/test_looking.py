@@ -306,7 +306,7 @@ def test_no_clock_of_a_page_stands_still(site: Site, serve: Serve) -> None:
     assert re.search(r'<dt>Time</dt><dd class="[a-z]*"><time data-took="', page)
     assert re.search(r"<dt>Time</dt><dd><time data-took=", page), "among the limits, too"
     assert re.search(r'<b><time data-took="[^"]*">[^<]*</time></b>at work', home)
-    assert "facts, the last of <time" in regions(page)["facts"], "and told anew with each fact"
+    assert "Last change <time" in regions(page)["facts"], "and told anew with each fact"
     assert "As of" not in page.partition("<footer>")[2]
     stopped = browser.get(place(site, put(site, short_tdd_run()))).text
     assert "data-took" not in stopped

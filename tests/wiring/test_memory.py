@@ -40,11 +40,12 @@ DECISION_AT = short_tdd_run().at
 def test_a_recall_looks_into_all_tasks_and_into_the_tree(site: Site, told, repository: Path) -> None:
     told(worked(1))
     own = told(worked(2, replace(DECISION, title="Columns", choice="name them in a header", files=())))
-    space = site.workspace(replace(site.state(own).task, settings=replace(tdd_task().settings, in_place=True)))
+    space = site.workspace(site.state(own).task)
+    space.prepare()
     request = Recall(EffectId("recall/1"), words="rows of the csv module", files=("rows.py",), at=DECISION_AT)
     memory = RepositoryMemory(site.journal, space)
     assert [each.id for each in memory.recall(request).learnings] == [f"{own}/1"], "rows.py is not in the tree"
-    (repository / "rows.py").write_text("import csv\n")
+    (space.root / "rows.py").write_text("import csv\n")
     found = memory.recall(request)
     assert [each.id for each in found.learnings] == ["001-parse-rows/1", f"{own}/1"]
     assert found.searched == 2
@@ -52,8 +53,9 @@ def test_a_recall_looks_into_all_tasks_and_into_the_tree(site: Site, told, repos
 
 @pytest.mark.req("O41")
 def test_a_tree_is_read_within_its_borders(site: Site, told, repository: Path) -> None:
-    task = replace(site.state(told(worked(1))).task, settings=replace(tdd_task().settings, in_place=True))
-    space = site.workspace(task)
+    space = site.workspace(site.state(told(worked(1))).task)
+    space.prepare()
+    repository = space.root
     tree = FolderTree(space.root, space.vault)
     (repository / "a.py").write_text("text")
     (repository / "link.py").symlink_to(repository / "a.py")

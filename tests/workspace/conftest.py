@@ -107,14 +107,8 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def open_workspace(home: Path) -> Callable[..., GitWorkspace]:
-    def make(user: User, task: str = "001-thing", *, in_place: bool = False) -> GitWorkspace:
-        workspace = GitWorkspace(
-            Repository.find(user.root),
-            home,
-            TaskId(task),
-            in_place=in_place,
-            environment_folders=(".venv", "node_modules"),
-        )
+    def make(user: User, task: str = "001-thing") -> GitWorkspace:
+        workspace = GitWorkspace(Repository.find(user.root), home, TaskId(task))
         workspace.prepare()
         return workspace
 

@@ -6,7 +6,7 @@ from flyball.core.model.task import Commit, TaskId
 from flyball.ports import Workspace
 from flyball.workspace import GitWorkspace, Repository
 from flyball.workspace.checkout import agent_git
-from flyball.workspace.errors import BranchBlocked, BranchMoved, HomeInsideRepository, OperationInProgress, UnbornHead
+from flyball.workspace.errors import BranchBlocked, BranchMoved, HomeInsideRepository, UnbornHead
 
 
 def agent(user, workspace):
@@ -136,8 +136,6 @@ def test_a_merge_in_progress_does_not_disturb_an_isolated_task(user, open_worksp
     workspace = open_workspace(user)
     assert (workspace.root / "b.txt").read_text() == "main\n"
     assert user.everything() == before
-    with pytest.raises(OperationInProgress):
-        open_workspace(user, "002-b", in_place=True)
 
 
 def test_a_detached_head_is_a_fine_base(user, open_workspace, at):
@@ -182,14 +180,3 @@ def test_dependencies_that_an_agent_links_into_its_tree_are_not_saved(workspace,
     (workspace.root / ".venv").symlink_to(tmp_path)
     (workspace.root / "node_modules").symlink_to(tmp_path)
     assert workspace.snapshot("one", "m", at).tree == workspace.tree_of(workspace.base)
-
-
-def test_in_place_a_filled_submodule_is_not_called_empty(user, new_user, home):
-    inner = new_user("inner")
-    inner.write("i.txt")
-    inner.commit()
-    user.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner.root), "lib/inner")
-    user.commit()
-    workspace = GitWorkspace(Repository.find(user.root), home, TaskId("001-thing"), in_place=True)
-    assert workspace.prepare() == ("The submodule lib/inner stays as it is; changes inside it are not saved.",)
-    assert (user.root / "lib" / "inner" / "i.txt").exists()

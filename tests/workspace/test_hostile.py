@@ -79,14 +79,6 @@ def test_what_the_users_configuration_names_is_not_executed(user, trap, open_wor
     assert not trap.mark.exists()
 
 
-def test_nothing_is_executed_in_place_either(user, trap, open_workspace, at):
-    user.write(".gitattributes", "* filter=evil diff=evil merge=evil\n")
-    user.commit()
-    trap(user.root / ".git")
-    everything_once(open_workspace(user, in_place=True), at)
-    assert not trap.mark.exists()
-
-
 def test_what_an_agent_plants_in_its_own_git_dir_is_not_executed(workspace, trap, at):
     trap(agent_git(workspace.root))
     (workspace.root / ".gitattributes").write_text("* filter=evil diff=evil merge=evil\n")

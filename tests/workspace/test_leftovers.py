@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from flyball.workspace.checkpoint import Snapshot
+
 pytestmark = pytest.mark.req("C8")
 
 AGENTS = {"src/new.py": "work\n"}
@@ -11,7 +13,7 @@ AGENTS = {"src/new.py": "work\n"}
 
 def set_up(workspace, at):
     """As `pip install -e .` and `npm install` do: an egg-info, a lock file made, one changed, and one file removed."""
-    started = workspace.start(at)
+    started = Snapshot(workspace.base, workspace.tree_of(workspace.base), None)
     for path, text in {
         "thing.egg-info/PKG-INFO": "Name: thing\n",
         "src/lib/thing.egg-info/SOURCES.txt": "a\n",
@@ -30,13 +32,13 @@ def put(workspace, path, text):
     place.write_text(text)
 
 
-@pytest.fixture(params=[False, True], ids=["isolated", "in place"])
-def ready(request, user, open_workspace):
+@pytest.fixture
+def ready(user, open_workspace):
     user.write("yarn.lock", "tracked\n")
     user.write("gone.txt", "removed by set-up\n")
     user.write("docs/page.md", "page\n")
     user.commit("More")
-    return open_workspace(user, in_place=request.param)
+    return open_workspace(user)
 
 
 def of(workspace, commit):
@@ -96,7 +98,7 @@ def test_what_was_left_is_known_to_the_next_controller_and_taken_in_anew_when_se
     ready, user, open_workspace, at
 ):
     started, _ = set_up(ready, at)
-    again = open_workspace(user, in_place=ready.in_place)
+    again = open_workspace(user)
     assert again.snapshot("one", "m", at).tree == started.tree
     put(again, "thing.egg-info/requires.txt", "x\n")
     put(again, "uv.lock", "made by the second run\n")
@@ -116,7 +118,7 @@ def test_an_accepted_tree_is_followed_and_set_up_is_still_there(ready, at):
 
 
 def test_names_that_are_no_text_are_written_down_all_the_same(workspace, at):
-    started = workspace.start(at)
+    started = Snapshot(workspace.base, workspace.tree_of(workspace.base), None)
     (workspace.root / os.fsdecode(b"made-\xff.lock")).write_text("x\n")
     (name,) = workspace.leave_out(started.commit, at)
     name.encode()

@@ -311,19 +311,6 @@ def test_git_in_the_tree_is_read_only_as_a_whole(confine, place):
 
 
 @works
-def test_in_place_the_users_git_folder_is_read_only(user, open_workspace, base):
-    here = open_workspace(user, in_place=True)
-    confine = Confined(program=str(FOUND), root=here.repository.root, hidden=(), git_dirs=here.git_dirs)
-    before = user.everything()
-    done = run(
-        confine, here.root, "git commit -q -am x; rm -rf .git; mv .git x; echo new > new.txt; git log --format=%s"
-    )
-    assert done.stdout == "Start\n"
-    assert user.everything() == before
-    assert (user.root / "new.txt").exists()
-
-
-@works
 def test_git_works_for_an_agent_in_the_sandbox(user, workspace, base):
     hidden = (workspace.home,)
     confine = Confined(program=str(FOUND), root=workspace.repository.root, hidden=hidden, git_dirs=workspace.git_dirs)
@@ -487,18 +474,6 @@ def test_a_tool_that_has_no_cache_yet_may_write_one_in_a_large_environment_of_th
 
 @works
 @pytest.mark.req("C43")
-def test_in_place_only_set_up_writes_the_users_environment(confine, place):
-    root = place / "project"
-    run(confine, root, "echo x > .venv/installed; touch .venv/new; touch beside")
-    assert (root / ".venv" / "installed").read_text() == "by the user"
-    assert not (root / ".venv" / "new").exists()
-    assert (root / "beside").exists()
-    run(confine, root, "echo -n anew > .venv/installed", environments="writable")
-    assert (root / ".venv" / "installed").read_text() == "anew"
-
-
-@works
-@pytest.mark.req("C43")
 def test_set_up_installs_into_its_own_tree_though_the_user_has_an_environment_of_that_name(confine, place):
     done = run(confine, tree_in(place), "ls -A .venv; mkdir .venv; echo own > .venv/installed", environments="writable")
     assert done.stdout == ""
@@ -508,11 +483,10 @@ def test_set_up_installs_into_its_own_tree_though_the_user_has_an_environment_of
 
 @works
 @pytest.mark.req("C43")
-@pytest.mark.parametrize("where", ["checkout", "in place"])
 @pytest.mark.parametrize("folder", [".venv", "packages/a/node_modules", "packages/env-3.11"])
-def test_an_agent_writes_a_copy_of_the_users_environment_and_nobody_sees_it_afterwards(confine, place, where, folder):
+def test_an_agent_writes_a_copy_of_the_users_environment_and_nobody_sees_it_afterwards(confine, place, folder):
     root = place / "project"
-    tree = root if where == "in place" else tree_in(place)
+    tree = tree_in(place)
     (tree_in(place) / folder).parent.mkdir(parents=True, exist_ok=True)
     (root / folder / "lib").mkdir(parents=True)
     (root / folder / "lib" / "runner.py").write_text("as installed")
@@ -539,7 +513,7 @@ def test_an_environment_reached_through_a_link_is_lent_and_out_of_reach(confine,
     (place / kept / "lib").mkdir(parents=True)
     (place / kept / "lib" / "runner.py").write_text("as installed")
     (root / "venv").symlink_to(place / kept)
-    tree = root if where == "in place" else tree_in(place)
+    tree = tree_in(place)
     found = users_environments(root, Settings().environment_folders)
     assert found == (".venv", *(["env/dev"] if "project" in kept else []), "venv")
     confine = msgspec.structs.replace(confine, environments=found)

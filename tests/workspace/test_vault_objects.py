@@ -137,15 +137,15 @@ def test_files_of_any_name_that_come_out_as_they_were_saved_are_let_go(user, ope
         user.write(name, "before\n")
     (user.root / "link").symlink_to("b.txt")
     user.commit()
-    workspace = open_workspace(user, in_place=True)
+    workspace = open_workspace(user)
     for name in ODD:
-        user.write(name, "after\n")
-    (user.root / "link").unlink()
-    (user.root / "link").symlink_to("src")
+        (workspace.root / name).write_text("after\n")
+    (workspace.root / "link").unlink()
+    (workspace.root / "link").symlink_to("src")
     saved = workspace.snapshot("one", "m", at)
     assert workspace.restore("base") == ()
-    assert {(user.root / name).read_text() for name in ODD} == {"before\n"}
-    assert os.readlink(user.root / "link") == "b.txt"
+    assert {(workspace.root / name).read_text() for name in ODD} == {"before\n"}
+    assert os.readlink(workspace.root / "link") == "b.txt"
     assert set(workspace.checkpoints) == {"one"}
     workspace.restore(saved.commit)
-    assert {(user.root / name).read_text() for name in ODD} == {"after\n"}
+    assert {(workspace.root / name).read_text() for name in ODD} == {"after\n"}

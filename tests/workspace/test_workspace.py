@@ -11,20 +11,6 @@ def test_it_plays_the_port(workspace):
     assert port.branch == "flyball/001-thing"
 
 
-def test_an_isolated_task_starts_at_its_base(workspace, at):
-    assert workspace.start(at).commit == workspace.base
-
-
-def test_a_dirty_tree_in_place_is_saved_before_the_first_turn(user, open_workspace, at):
-    clean = open_workspace(user, "001-clean", in_place=True)
-    assert clean.start(at).commit == clean.base
-    user.write("b.txt", "dirty\n")
-    here = open_workspace(user, "002-dirty", in_place=True)
-    begun = here.start(at)
-    assert begun == here.start(at)
-    assert here.read_file(begun.commit, "b.txt") == b"dirty\n"
-
-
 @pytest.mark.req("C61")
 def test_accepting_a_tree_puts_it_on_its_parent_and_may_be_repeated(workspace, at):
     (workspace.root / "b.txt").write_text("weakened\n")

@@ -25,6 +25,7 @@ from flyball.cli.commands import (
     learnings,
     logs,
     mcp,
+    merge,
     monitor,
     notify,
     prompt,
@@ -61,6 +62,7 @@ for panel, name, command in (
     (WORK, "run", run_command),
     (WORK, "resume", resume),
     (WORK, "reopen", reopen),
+    (WORK, "merge", merge.merge),
     (WORK, "demo", demo.demo),
     (LOOK, "list", tasks.list_tasks),
     (LOOK, "status", status.status),
@@ -125,6 +127,8 @@ def report_misuse(error: Exception) -> int:
     # In one line, and without the parser's name for what is wrong.
     message = " ".join(error.format_message().split()).replace(": Value error, ", ": ")  # type: ignore[attr-defined]
     message = _MISFIT.sub(r"\1: ", message)
+    if command == "flyball run" and message.startswith("Got unexpected extra argument"):
+        message = 'Put the request in quotes: flyball run "what is to be done"'
     if message:
         stop = "" if message.endswith((".", "?", "!")) else "."
         say(f"{message}{stop} See: {command} --help")

@@ -37,8 +37,6 @@ from flyball.wiring.run.trackers import read_tracker, tracker_source
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.opening import tasks_asked, tasks_from
 from flyball.wiring.tools.dispatching import choose_evaluators
-from flyball.workspace.in_place.git_settings import refuse_settings
-from flyball.workspace.in_place.nested import refuse_links
 from flyball.workspace.repository import Repository
 from flyball.workspace.sandbox import Unavailable, available
 
@@ -54,10 +52,6 @@ class Start(msgspec.Struct, frozen=True):
 
 class NothingAsked(Refusal):
     """`run` was given neither words nor a document."""
-
-
-class NeedsItsOwnTree(Refusal):
-    """The files a task is worked from would be part of the tree that checkpoints restore."""
 
 
 class SessionOver(Refusal):
@@ -96,10 +90,6 @@ def settle_order(
         source = with_note_on_boxes(source, order.source, repository.root, workflow, for_plans())
     repository.require_commit()
     check_foreign(repository.root)
-    if configured.settings.in_place:
-        repository.require_idle()
-        refuse_links(repository.root)
-        refuse_settings(repository, environment())
     trust.require(RepositoryHome.of(repository.common_dir, repository.root), file, flags)
     sandbox = available()
     if isinstance(sandbox, Unavailable):
@@ -137,12 +127,10 @@ def with_workflow(root: Path, order: Start, flags: RunFlags) -> RunFlags:
 def _source(root: Path, order: Start, configured: Configured) -> SourceDocument | None:
     path = order.source
     if works_on_issues(configured.workflow):
-        _refuse_in_place(configured, "A backlog", "files")
         return read_work_source(path or root / WORK, root)
     if path is None:
         return None
     if configured.workflow == for_tracks():
-        _refuse_in_place(configured, "A track", "documents")
         found = read_track_source(path, root)
         # Refuses a track that cannot be worked, or asks for an evaluator that is not there.
         TrackDocuments(root, find_evaluators().cards).read(ReadTrack(EffectId("read/now"), path=found.source.path))
@@ -159,17 +147,7 @@ def _imported_plan(root: Path, path: Path, configured: Configured) -> SourceDocu
     format = recognise(path, root) or format_of_boxes(path, root)
     if format is None:
         return None
-    found = read_plan_source(path, root, format, parallel_stories=configured.settings.parallel_stories)
-    _refuse_in_place(configured, found.source.path, "marks")
-    return found
-
-
-def _refuse_in_place(configured: Configured, what: str, edited: str) -> None:
-    if configured.settings.in_place:
-        raise NeedsItsOwnTree(
-            f"{what} cannot be worked in place: flyball edits its {edited} while checkpoints of the tree come and go. "
-            "Leave out --in-place, and merge the branch when it is done."
-        )
+    return read_plan_source(path, root, format, parallel_stories=configured.settings.parallel_stories)
 
 
 def named_session(source: Path | None, root: Path) -> tuple[PrpSession, Path] | None:
@@ -203,25 +181,11 @@ def offered_session(source: Path | None, root: Path, *, attended: bool) -> PrpSe
     return None if word.startswith("n") else session
 
 
-def settle_place(site: Site, configured: Configured) -> Configured:
-    """In place, uncommitted work is taken in only if a person says so; without one the task starts from HEAD, apart."""
-    settings = configured.settings
-    uncommitted = len(site.repository.uncommitted_files())
-    if not uncommitted:
-        return configured
-    count = plural(uncommitted, "uncommitted change")
-    if not settings.in_place:
-        say(f"{count} here: not part of the task, which starts from HEAD")
-        return configured
-    word = "isolate"
-    if settings.attended:
-        word = ask(f"This tree has {count}: include them, isolate the task from them, or abort? [isolate] ")
-    if word.startswith("a"):
-        sys.exit(DONE)
-    if word.startswith("in"):
-        return configured
-    say(f"{count} here: the task works in an isolated checkout of HEAD instead")
-    return msgspec.structs.replace(configured, settings=msgspec.structs.replace(settings, in_place=False))
+def mention_uncommitted(repository: Repository) -> None:
+    """Say that uncommitted work is not part of the task."""
+    uncommitted = len(repository.uncommitted_files())
+    if uncommitted:
+        say(f"{plural(uncommitted, 'uncommitted change')} here: not part of the task, which starts from HEAD")
 
 
 def known_task(site: Site, configured: Configured, order: Start, source: SourceDocument | None) -> TaskId | None:

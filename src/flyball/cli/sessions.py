@@ -26,16 +26,17 @@ from flyball.core.workflows.backlog.cycles import folder
 from flyball.core.workflows.registry import WORKFLOWS, works_on_issues
 from flyball.core.workflows.tdd.prp_session import describe_session
 from flyball.documents.work_source import require_constitution
-from flyball.projections.views.standing import final_stop, next_command
+from flyball.projections.views.standing import final_stop, in_place_note, next_command
 from flyball.projections.views.status import status
 from flyball.wiring.run.controller import Controller
 from flyball.wiring.run.held_notices import hold
 from flyball.wiring.run.holding import require_free
 from flyball.wiring.run.notifying import notifier_of
-from flyball.wiring.run.readiness import require_keepable_budget
+from flyball.wiring.run.readiness import require_candidate_measured, require_keepable_budget
 from flyball.wiring.run.rendering import catch_up
 from flyball.wiring.run.telemetry import telemetry_of
 from flyball.wiring.site import Site
+from flyball.wiring.tasks.merging import merge_task
 from flyball.wiring.tasks.opening import open_task, prepare_reopening
 from flyball.workspace.repository import Repository
 
@@ -58,11 +59,11 @@ def start(here: Path, order: ordering.Start, flags: RunFlags) -> int:
         say(f"{describe_session(session)}: the task begins there")
     elif WORKFLOWS[configured.workflow].takes_sessions:
         session = ordering.offered_session(order.source, repository.root, attended=configured.settings.attended)
-    configured = ordering.settle_place(site, configured)
+    ordering.mention_uncommitted(repository)
     if source is not None and source.source.format:
         ordering.require_open_entries(source, configured)
     document = source.source if source else None
-    require_free(site, configured.workflow, document, in_place=configured.settings.in_place)
+    require_free(site, configured.workflow, document)
     task = open_task(site, configured, order.request, source, session)
     for note in (*configured.notes, *(source.notes if source else ())):
         say(note)
@@ -120,7 +121,16 @@ def drive(site: Site, task: TaskId, *said: Fact, attended: bool, seat: Seat) -> 
             say(f"interrupted; continue with: flyball resume {task}")
             raise
         shown.closing(state)
+    if state.task.settings.merge:
+        _merge(site, state)
     return exit_code(state)
+
+
+def _merge(site: Site, state: State) -> None:
+    """What `--merge` asks for once a task is DONE; the exit code stays that of the task."""
+    if state.decision == "DONE":
+        for line in merge_task(site, state.task.id, environment()).lines():
+            say(line)
 
 
 def _go_on(site: Site, task: TaskId, flags: RunFlags, seat: Seat) -> int:
@@ -129,12 +139,17 @@ def _go_on(site: Site, task: TaskId, flags: RunFlags, seat: Seat) -> int:
     if over is not None and not any(word.word == "reopen" for word in site.journal.pending(task)):
         catch_up(site, state)
         say(f"{task} is finished: {over.reason}")
+        if state.task.settings.merge:
+            _merge(site, state)
         return _end_without_run(site, state, as_json=seat.as_json)
     if works_on_issues(state.task.workflow):
         require_constitution(site.repository.root / folder(state))
+    if note := in_place_note(state):
+        say(f"{task}: {note}")
     settings = state.task.settings
     limits = with_limits(settings.limits, flags)
     attended = settings.attended if flags.attended is None else flags.attended
+    require_candidate_measured(settings, environment(), site.repository.root)
     if flags.budget_usd is not None:
         wanted = msgspec.structs.replace(settings, limits=limits)
         require_keepable_budget(wanted, state.task.agents, WORKFLOWS[state.task.workflow].roles)

@@ -120,9 +120,11 @@ class GateOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     carry: Paths = ()
     protected: Names = ()
+    may_change: Names = ()
     environment: Paths | None = None
     side_by_side: Flag = False
     unnoticed: Literal["refuse", "allow"] = "refuse"
+    failing: Literal["ask", "work", "known"] = "ask"
 
 
 class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -181,6 +183,7 @@ class EvaluatorsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ShipTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[ship]`."""
 
+    merge: Flag | None = None
     push: Flag = False
     pull_request: Flag = False
     squash: Flag = False
@@ -232,7 +235,6 @@ class TopLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lint: Command | None = None
     parallel: Count | None = None
     attended: Flag | None = None
-    in_place: Flag | None = None
     approve_plan: Flag | None = None
 
 

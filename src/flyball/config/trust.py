@@ -118,10 +118,10 @@ def _widens(file: FileConfig, flags: RunFlags) -> Iterator[str]:
     top, options = file.top, file.gate_options
     if top.sandbox == "none" and flags.sandbox is None:
         yield "the sandbox is off"
-    if top.in_place and flags.in_place is None:
-        yield "agents work in your own tree"
     if top.attended is False and flags.attended is None:
         yield "nobody is asked"
+    if file.ship.merge and flags.merge is None:
+        yield "the result is merged into the branch that is checked out"
     if file.ship.push:
         yield "the result is pushed"
     if file.ship.pull_request:
@@ -130,10 +130,12 @@ def _widens(file: FileConfig, flags: RunFlags) -> Iterator[str]:
         yield "issues are closed, by the program gh"
     if file.ship.author:
         yield f"commits carry the name {file.ship.author}"
-    if options.carry:
-        yield f"gates see the ignored files: {', '.join(options.carry)}"
-    if options.environment is not None:
-        yield f"gates keep the folders: {', '.join(options.environment)}"
+    listed = (
+        ("gates see the ignored files", options.carry),
+        ("protected files may change", options.may_change),
+        ("gates keep the folders", options.environment),
+    )
+    yield from (f"{what}: {', '.join(names)}" for what, names in listed if names)
 
 
 def _loosens(file: FileConfig, flags: RunFlags) -> Iterator[str]:

@@ -15,7 +15,6 @@ PACKAGES = {
     "prices": ("genai-prices>=0.2",),
     "telemetry": ("opentelemetry-sdk>=1.39", "opentelemetry-exporter-otlp-proto-http>=1.39"),
     "ui": ("axe-playwright-python>=0.1.8", "playwright>=1.65"),
-    "web": ("starlette>=0.50", "uvicorn>=0.38"),
 }
 """Each extra of pyproject.toml by the packages it stands for: they can be installed wherever flyball came from."""
 

@@ -4,7 +4,6 @@ Agents can plant symbolic links, so every folder below the root and every file i
 """
 
 import errno
-import hashlib
 import itertools
 import os
 import stat
@@ -13,16 +12,15 @@ from contextlib import contextmanager, suppress
 
 from flyball import faults
 from flyball.documents.errors import WorkFolderMissing, WorkFolderUnusable
-from flyball.swap import exchange, put_if_free, settle
+from flyball.swap import exchange, put_if_free
 
 MAX_BYTES = 64 * 1024 * 1024
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _ATTEMPTS = 5
-_UNFINISHED = "new"
-_BEING_PUT = ".flyball-"
-"""In the names of files that are on their way into or out of their place."""
+_BEING_PUT = ".flyball-new"
+"""How the names end of files on their way into their place."""
 
 
 class KeptFolder:
@@ -93,8 +91,6 @@ class KeptFolder:
             os.close(descriptor)
             raise WorkFolderUnusable(f"{self.path}/{name} is not a regular file; expected a text file. Move it away.")
         with os.fdopen(descriptor, "rb") as file:
-            if _BEING_PUT in name:
-                settle(descriptor)
             raw = file.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
             raise WorkFolderUnusable(
@@ -143,15 +139,12 @@ class KeptFolder:
 
     def _replace(self, name: str, before: bytes | None, after: bytes) -> bool:
         """Exchange a file for a new one if it is what was read; nothing that somebody saves meanwhile is lost."""
-        fresh = f".{name}{_BEING_PUT}{_UNFINISHED}"
-        # What a kill leaves under this name is what was read, what was to be written, or somebody's, and is told from its name.
-        out = f".{name}{_BEING_PUT}{_digest(before)}-{_digest(after)}"
+        fresh = f".{name}{_BEING_PUT}"
         try:
             faults.point("work.write.before")
             self._write(fresh, name, after)
             faults.point("work.write.inside")
-            os.rename(fresh, out, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
-            done = self._put(out, name, before, after)
+            done = self._put(fresh, name, before, after)
             os.fsync(self._descriptor)
         except OSError as error:
             with suppress(OSError):
@@ -171,47 +164,30 @@ class KeptFolder:
             file.flush()
             os.fsync(file.fileno())
 
-    def _put(self, out: str, name: str, before: bytes | None, after: bytes) -> bool:
-        """Put the new file in place, unless another is there than was read; one that came out is given back."""
-        if before is None or self.read(name) != before:
-            done = before is None and put_if_free(out, name, folder=self._descriptor)
-        elif not exchange(out, name, folder=self._descriptor):
-            return True
-        else:
-            faults.point("work.write.exchanged")
-            done = self.read(out) == before
-            if not done:
-                self._give_back(out, name, after)
+    def _put(self, fresh: str, name: str, before: bytes | None, after: bytes) -> bool:
+        """Put the new file in place, unless another is there than was read; what somebody saved in that instant is given back."""
+        done = False
+        if before is None:
+            done = put_if_free(fresh, name, folder=self._descriptor)
+        elif self.read(name) == before:
+            # One that is deleted in that instant is read again.
+            with suppress(FileNotFoundError):
+                exchange(fresh, name, folder=self._descriptor)
+                faults.point("work.write.exchanged")
+                done = self.read(fresh) == before
+                if not done:
+                    exchange(fresh, name, folder=self._descriptor)
+                    if self.read(fresh) != after:
+                        put_if_free(fresh, self._beside(name), folder=self._descriptor)
         with suppress(FileNotFoundError):
-            os.unlink(out, dir_fd=self._descriptor)
+            os.unlink(fresh, dir_fd=self._descriptor)
         return done
 
-    def _give_back(self, out: str, name: str, ours: bytes) -> None:
-        """Let what somebody saved stand again: of several saves the last, which is whatever takes another's place.
-
-        An earlier one need not be part of it, so it is kept beside the file.
-        """
-        seen = [ours]
-        while True:
-            held = self.read(out)
-            exchange(out, name, folder=self._descriptor)
-            left = self.read(out)
-            if left in (*seen, None):
-                break
-            seen.append(held or b"")
-        if left not in (ours, None):
-            put_if_free(out, self._beside(name), folder=self._descriptor)
-
     def clear(self) -> None:
-        """Take away what a killed edit left; what somebody saved in that instant is kept beside its file."""
-        for left in [each for each in self.names() if each.startswith(".") and _BEING_PUT in each]:
-            name, _, words = left[1:].rpartition(_BEING_PUT)
-            expected = words.split("-")
+        """Take away what a killed edit left."""
+        for left in [each for each in self.names() if each.startswith(".") and each.endswith(_BEING_PUT)]:
             try:
-                if expected == [_UNFINISHED] or _digest(self.read(left)) in expected:
-                    os.unlink(left, dir_fd=self._descriptor)
-                else:
-                    put_if_free(left, self._beside(name), folder=self._descriptor)
+                os.unlink(left, dir_fd=self._descriptor)
             except OSError as error:
                 raise self._unusable(left, error) from error
 
@@ -221,10 +197,6 @@ class KeptFolder:
         return WorkFolderUnusable(
             f"{self.path}/{name} cannot be read or written ({error.strerror}); expected {expected}."
         )
-
-
-def _digest(raw: bytes | None) -> str:
-    return hashlib.sha256(raw or b"").hexdigest()[:16]
 
 
 def _open_folder(path: str, name: str, folder: int | None, wanted: str) -> int:

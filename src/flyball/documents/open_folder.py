@@ -4,9 +4,10 @@ import itertools
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 
 from flyball import faults
-from flyball.swap import exchange, settle
+from flyball.swap import swap_in
 
 Stamp = tuple[int, int, int]
 """What tells a file from one written later under its name."""
@@ -32,14 +33,13 @@ def content(folder: int, name: str) -> bytes | None:
         return None
     descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     with os.fdopen(descriptor, "rb") as file:
-        settle(descriptor)
         return file.read()
 
 
-def rename_aside(folder: int, name: str, of: str = "") -> str:
-    """Keep a file under a name that is free, made from its own or from that of another; gives back that name."""
+def rename_aside(folder: int, name: str) -> str:
+    """Keep a file under a name that is free, made from its own; gives back that name."""
     for number in itertools.count(1):
-        aside = f"{of or name}.edited-{number}"
+        aside = f"{name}.edited-{number}"
         if status_of(folder, aside) is None:
             os.rename(name, aside, src_dir_fd=folder, dst_dir_fd=folder)
             return aside
@@ -47,13 +47,10 @@ def rename_aside(folder: int, name: str, of: str = "") -> str:
 
 
 def replace(folder: int, name: str, raw: bytes, is_ours: Callable[[bytes | None], bool]) -> str:
-    """Put a file in place in one step, with the mode of the one there; says under which name that is kept if it is not ours.
-
-    It is looked at only once it is out of its place, where nobody can save it any more. A kill may leave it under the name of
-    the new file: there it is found by the next attempt.
-    """
-    fresh = f".{name}.new"
-    kept = _put_away(folder, fresh, name, is_ours) if status_of(folder, fresh) is not None else ""
+    """Put a file in place in one step, with the mode of the one there; says under which name that is kept if it is not ours."""
+    fresh, kept = f".{name}.new", ""
+    with suppress(FileNotFoundError):
+        os.unlink(fresh, dir_fd=folder)  # left by a kill
     faults.point("loop.write.before")
     there = status_of(folder, name)
     with os.fdopen(os.open(fresh, _NEW, 0o644, dir_fd=folder), "wb") as file:
@@ -61,14 +58,8 @@ def replace(folder: int, name: str, raw: bytes, is_ours: Callable[[bytes | None]
             os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
         file.write(raw)
     faults.point("loop.write.inside")
-    if exchange(fresh, name, folder=folder):
-        kept = _put_away(folder, fresh, name, is_ours) or kept
+    if there is not None and not is_ours(content(folder, name)):
+        kept = rename_aside(folder, name)
+    swap_in(fresh, name, folder=folder)
     faults.point("loop.write.after")
     return kept
-
-
-def _put_away(folder: int, fresh: str, name: str, is_ours: Callable[[bytes | None], bool]) -> str:
-    if not is_ours(content(folder, fresh)):
-        return rename_aside(folder, fresh, name)
-    os.unlink(fresh, dir_fd=folder)
-    return ""

@@ -89,15 +89,13 @@ class Performer:
     def _prepare(self, effect: fx.Prepare, stop: Stop) -> out.Outcome:
         space = self._workspace
         notes = space.prepare()
-        started = space.start(effect.begun_at)
-        since = space.tip if effect.again else Commit(started.commit)
+        since = space.tip if effect.again else space.base
         failed = self._setup(space.root, self._folder / "setup", stop)
         if failed:
             return out.Interrupted(failed) if stop.is_set() else out.Failed(f"setup failed: {failed}")
         left = space.leave_out(since, effect.begun_at) if self._task.settings.setup else ()
         space.set_aside()
-        said = (*notes, *started.notes)
-        return out.Prepared(Commit(started.commit), started.tree, space.branch, said, space.onto, left)
+        return out.Prepared(space.base, space.tree_of(space.base), space.branch, notes, space.onto, left)
 
     def _open_lane(self, effect: fx.OpenLane, stop: Stop) -> out.Outcome:
         settings = self._task.settings

@@ -8,6 +8,7 @@ from flyball.core.text.quantities import first_few, plural
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found
 from flyball.measures.gates.junit import Case, Outcome
+from flyball.measures.lacking import find_lacking_files
 from flyball.measures.quality import documents
 from flyball.measures.quality.complexity import reader_trouble
 from flyball.measures.quality.diagrams import Diagrams
@@ -22,7 +23,7 @@ _LACKING = re.compile(
 
 def baseline(examination: Examination, _protection: Protection) -> Found:
     """The untouched tree: what fails here is known to fail; a runner that hides failures or tests another tree is broken."""
-    trial = examination.trial()
+    trial = find_lacking_files(examination, examination.trial())
     runs = trial.round.runs
     outcomes: dict[str, Outcome] = {i: case.outcome for i, case in trial.round.cases.items()}
     notes = tuple(

@@ -1,7 +1,7 @@
 """One candidate under examination: lays out trees, runs rounds of gates, plants canaries."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 from msgspec.structs import replace
@@ -174,7 +174,7 @@ class Examination(msgspec.Struct, eq=False):
         # A run that stopped at its first failure has not lost its other tests, nor has one that could not be built.
         told = (counted or gates.passed) and not failing and not any(_is_unbuilt(run) for run in gates.runs)
         missing = expected.missing(outcomes) if told else ()
-        skipped = expected.newly_skipped(outcomes, only_accepted=self.request.kind in {"red", "baseline"})
+        skipped = expected.newly_skipped(outcomes)
         if self.request.kind == "baseline":
             missing, skipped = (), ()
         if missing:
@@ -223,6 +223,14 @@ class Examination(msgspec.Struct, eq=False):
         run = self._run(gate, options=options)
         self.use(in_use)
         return run
+
+    def run_carrying(self, gate: Gate, names: Iterable[str], *, options: str) -> GateRun:
+        """A gate once with files of the user's own tree beside the one in use."""
+        self.lay()
+        for name in names:
+            self.tree.carry(name)
+        self._laid = None
+        return self._run(gate, options=options)
 
     def _script_canary(self, gate: Gate, run: GateRun, preferred: tuple[str, ...]) -> tuple[Trick, ...]:
         """Where nothing is counted, a test the task has written is made to fail at its end; it was seen to turn the gate red."""

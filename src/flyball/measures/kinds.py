@@ -1,6 +1,6 @@
 """What each kind of measurement looks at beyond one round of gates."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from msgspec.structs import replace
@@ -69,7 +69,7 @@ def green(examination: Examination, protection: Protection) -> Found:
     files, code = measure_changed_files(examination), _code(examination)
     numbers = measure_quality(code, examination.settings.code)
     first = examination.trial()
-    clean = first.green and not protection.doubted
+    clean = first.green and not protection.tricks
     request = examination.request
     examined = bool(request.rejected) and request.checks
     checks, tools = _checks(examination, code, numbers, first, clean=clean) if examined else ((), ())
@@ -93,15 +93,15 @@ def measure_unaided(examination: Examination, protection: Protection, found: Fou
     Such a file runs before the tests and could put right in the runner what is wrong in the tree. Where it does, all of them go.
     """
     request, accepted = examination.request, examination.expectations.accepted
+    if request.kind != "baseline" and protection.suspects and found.trial.tricks:
+        return _blame_suspects(examination, protection, found)
     if request.kind in {"baseline", "red"} or not found.trial.green:
         return found
     new = _loaded_unasked(examination, protection)
     uncounted = not any(run.result.counts for run in found.trial.round.runs)
     if not new or not (accepted or uncounted):
         return found
-    without = dict(protection.overlay) | dict.fromkeys(new)
-    examination.use(examination.workspace.overlay(request.candidate, without, protection.rewritten))
-    trial = examination.trial()
+    trial = _trial_without(examination, protection, new)
     if trial.green:
         return found
     lost = tuple(i for i in (*trial.failing, *trial.missing) if i in accepted)
@@ -109,6 +109,51 @@ def measure_unaided(examination: Examination, protection: Protection, found: Fou
     detail = f"accepted tests pass only with new files beside them ({first_few(new, 5)}): {said}"
     tricks = (*found.tricks, Trick("test-aided", new[0], detail))
     return replace(found, tricks=tricks, green_runs=0, aiding=new)
+
+
+def _trial_without(examination: Examination, protection: Protection, new: tuple[str, ...]) -> Trial:
+    without = dict(protection.overlay) | dict.fromkeys(new)
+    examination.use(examination.workspace.overlay(examination.request.candidate, without, protection.rewritten))
+    return examination.trial()
+
+
+def _blame_suspects(examination: Examination, protection: Protection, found: Found) -> Found:
+    """What a run shows no more once new files are gone that may change the runner was their doing."""
+    new = protection.suspects
+    trial = _trial_without(examination, protection, new)
+    gone = [trick for trick in found.trial.tricks if trick not in trial.tricks]
+    if not gone:
+        return found
+    detail = f"{gone[0].detail}; without {first_few(new, 5)} that does not happen"
+    return replace(found, trial=trial, tricks=(*found.tricks, Trick(gone[0].kind, new[0], detail)), aiding=new)
+
+
+def measure_restored(examination: Examination, protection: Protection, found: Found) -> Found:
+    """Whether what was changed in protected files changes a measurement: asked where the tree is not green without it."""
+    if not protection.restored or found.trial.green or examination.request.kind == "baseline":
+        return replace(found, tricks=(*found.tricks, *protection.restored))
+    examination.use(examination.workspace.tree_of(examination.request.candidate))
+    changed = _difference(found.trial, examination.trial())
+    tricks = tuple(
+        replace(each, harmless=not changed, detail=f"{each.detail}; {changed}" if changed else each.detail)
+        for each in protection.restored
+    )
+    return replace(found, tricks=(*found.tricks, *tricks))
+
+
+def _difference(restored: Trial, changed: Trial) -> str:
+    """What a run with the changes says that the run without them does not, or an empty string."""
+    better = [test for test in restored.failing if changed.outcomes.get(test) != "failing"]
+    if better:
+        how = {"passing": "passes", "skipped": "is skipped", "xfailed": "is expected to fail"}
+        ended = how.get(changed.outcomes.get(better[0], ""), "does not run")
+        return f"measured: with this change {better[0]} {ended}, without it it fails"
+    odd = [trick for trick in changed.tricks if trick not in restored.tricks]
+    if odd:
+        return f"measured: with this change {odd[0].detail}"
+    if changed.round.passed and not restored.round.passed:
+        return "measured: with this change the gate passes, without it it fails"
+    return ""
 
 
 def _loaded_unasked(examination: Examination, protection: Protection) -> tuple[str, ...]:
@@ -122,7 +167,7 @@ def _loaded_unasked(examination: Examination, protection: Protection) -> tuple[s
         if path not in old
         and path not in protection.overlay
         and path not in request.consented
-        and is_loaded_unasked(path, read, tests)
+        and (path in protection.suspects or is_loaded_unasked(path, read, tests))
     )
 
 
@@ -154,12 +199,13 @@ def refactor(examination: Examination, protection: Protection) -> Found:
 
 
 def document(examination: Examination, protection: Protection) -> Found:
-    """One round with its planted failures, and what the changed documents hold."""
+    """One round with its planted failures, what the changed documents hold, and QA's criteria of documents."""
     trial = examination.trial()
     tricks, notes = _proof(examination, protection, trial)
     diagrams = Diagrams(examination.commands, examination.tree.directory)
     files = measure_changed_files(examination, diagrams)
-    return Found(trial, files=files, tricks=tricks, notes=(*notes, *diagrams.notes))
+    checks, _ = _checks(examination, _code(examination), Quality(), trial, clean=False, only=qa.OF_DOCUMENTS)
+    return Found(trial, files=files, tricks=tricks, checks=checks, notes=(*notes, *diagrams.notes))
 
 
 def gates(examination: Examination, protection: Protection) -> Found:
@@ -171,7 +217,7 @@ def gates(examination: Examination, protection: Protection) -> Found:
 
 def _proof(examination: Examination, protection: Protection, trial: Trial) -> tuple[tuple[Trick, ...], tuple[str, ...]]:
     """Planted failures, where the stage could be left by this round."""
-    return examination.canaries(trial.round) if trial.green and not protection.doubted else ((), ())
+    return examination.canaries(trial.round) if trial.green and not protection.tricks else ((), ())
 
 
 def quality_assurance(examination: Examination, protection: Protection) -> Found:
@@ -182,7 +228,7 @@ def quality_assurance(examination: Examination, protection: Protection) -> Found
     diagrams = Diagrams(examination.commands, examination.tree.directory)
     files = measure_changed_files(examination, diagrams)
     tricks, notes = _proof(examination, protection, trial)
-    clean = trial.green and not protection.doubted and not tricks
+    clean = trial.green and not protection.tricks and not tricks
     checks, tools = _checks(examination, code, numbers, trial, clean=clean)
     return Found(
         trial,
@@ -197,13 +243,19 @@ def quality_assurance(examination: Examination, protection: Protection) -> Found
 
 
 def _checks(
-    examination: Examination, code: ChangedCode, numbers: Quality, trial: Trial, *, clean: bool
+    examination: Examination,
+    code: ChangedCode,
+    numbers: Quality,
+    trial: Trial,
+    *,
+    clean: bool,
+    only: Collection[str] = (),
 ) -> tuple[tuple[Check, ...], tuple[GateResult, ...]]:
-    """The eleven criteria, and how the tools they need ran."""
+    """The eleven criteria or `only` some, and how the tools they need ran."""
     reported: dict[str, list[str]] = {}
     for case in trial.round.cases.values():
         reported.setdefault(case.file, []).append(case.id)
-    linted = run_lint(examination) if examination.settings.qa.lint_clean == "on" else None
+    linted = run_lint(examination) if examination.settings.qa.lint_clean == "on" and not only else None
     given = qa.Evidence(
         examination.request,
         examination.settings,
@@ -214,12 +266,15 @@ def _checks(
         lint=linted[0] if linted else None,
         reported=reported,
     )
-    return qa.checks(given), (linted[1],) if linted else ()
+    return qa.checks(given, only), (linted[1],) if linted else ()
 
 
 def _tests_verdict(trial: Trial, *, clean: bool) -> qa.Verdict:
     if clean:
-        return True, plural(len(trial.outcomes), "test") if trial.outcomes else "every gate passes by its exit code"
+        left = [i for i, outcome in trial.outcomes.items() if outcome == "failing"]
+        told = plural(len(trial.outcomes) - len(left), "test")
+        told += f"; {plural(len(left), 'known failure remains', 'known failures remain')}" if left else ""
+        return True, told if trial.outcomes else "every gate passes by its exit code"
     parts = [f"{run.result.name}: {run.result.broken}" for run in trial.round.runs if run.result.broken]
     parts += [f"{plural(len(trial.failing), 'test')} failing: {first_few(trial.failing, 5)}"] if trial.failing else []
     parts += [f"{plural(len(trial.missing), 'test')} gone: {first_few(trial.missing, 5)}"] if trial.missing else []

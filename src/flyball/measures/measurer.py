@@ -16,7 +16,7 @@ from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, Settings
 from flyball.core.text.scrubbing import decode, escape_surrogates
 from flyball.folders import environment_folders
-from flyball.measures.examination import Examination
+from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found
 from flyball.measures.gates.commands import Commands, MeasurementStopped
 from flyball.measures.gates.coverage import measure_coverage, merge_coverage
@@ -24,19 +24,23 @@ from flyball.measures.gates.expectations import Expectations, keep, load
 from flyball.measures.gates.gate_tree import Fingerprint, GateTree
 from flyball.measures.gates.junit import Outcome
 from flyball.measures.gates.running import count
-from flyball.measures.kinds import KINDS, measure_unaided
+from flyball.measures.kinds import KINDS, measure_restored, measure_unaided
 from flyball.measures.noticing.probe import measure_noticed
 from flyball.measures.remarks.change import RemarksMade, changed_tree, make_remarks
+from flyball.measures.sources import text_of
 from flyball.measures.tampering.conflict_markers import conflict_markers
 from flyball.measures.tampering.gate_scripts import makings
 from flyball.measures.tampering.installed_modules import installed_modules
 from flyball.measures.tampering.protected import Protection, changed_paths, protect
 from flyball.measures.tampering.tests_by_report import held_by_file
 from flyball.measures.trees import RememberedTrees, Trees
+from flyball.measures.twins import measure_twins
 from flyball.ports import Blobs, Confine, Notify, Stop, Workspace
 
 SHOWN = 200
 """Ids in a measurement; the whole sets are kept as blobs."""
+BASELINE_SHOWN = 2000
+"""Failing tests of a baseline: a request may name any of them."""
 FILES_NAMED = 16
 REMARKS_SHOWN = 10
 """Remarks of one measurement: whoever gets more reads none."""
@@ -120,6 +124,9 @@ class TreeMeasurer:
         examination.use(sha)
         found = KINDS[request.kind](examination, protection)
         found = measure_unaided(examination, protection, found)
+        examination.use(sha)
+        found = measure_twins(examination, found)
+        found = measure_restored(examination, protection, found)
         found = measure_noticed(examination, protection, found, sha)
         self._left[directory] = tree.fingerprint()
         measured = self._assemble(examination, protection, sha, found)
@@ -158,7 +165,13 @@ class TreeMeasurer:
         mended = workspace.overlay(request.candidate, put_back, protection.rewritten) if is_mended else ""
         changed = _changes(examination, protection)
         made = RemarksMade() if is_baseline else self._remarks(workspace, request.base, Commit(sha))
-        remarks = dict.fromkeys((*protection.remarks, *found.remarks, *made.remarks)) if not is_baseline else {}
+        skipped = (
+            _remark_on_skip(test, workspace, Commit(sha))
+            for test in examination.expectations.born_skipped(trial.outcomes)
+        )
+        remarks = (
+            dict.fromkeys((*skipped, *protection.remarks, *found.remarks, *made.remarks)) if not is_baseline else {}
+        )
         # What was accepted before, a reviewer has seen.
         remarks_in_order = sorted(remarks, key=lambda remark: remark.file not in changed)
         covered = merge_coverage(run.covered for run in trial.round.runs)
@@ -169,6 +182,7 @@ class TreeMeasurer:
             counts=count(trial.outcomes, known),
             tests_ref=keep(self._blobs, found.outcomes if found.outcomes is not None else trial.outcomes),
             failing=failing[:SHOWN],
+            known=_excused_tests(trial, known)[: BASELINE_SHOWN if is_baseline else SHOWN],
             failing_ref=keep(self._blobs, trial.failing) if trial.failing else "",
             missing=trial.missing[:SHOWN],
             newly_skipped=trial.newly_skipped[:SHOWN],
@@ -198,6 +212,18 @@ class TreeMeasurer:
         )
 
 
+def _remark_on_skip(test: str, workspace: Trees, tree: Commit) -> Remark:
+    file, _, name = test.partition("::")
+    last = name.rpartition("::")[2].partition("[")[0]
+    lines = text_of(workspace.read_file(tree, file)).splitlines()
+    line = next((number for number, text in enumerate(lines, 1) if last and last in text), 0)
+    return Remark(file, line, f"the new test {name or file} was skipped: nothing shows that it can pass")
+
+
+def _excused_tests(trial: Trial, known: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(i for i, outcome in trial.outcomes.items() if outcome == "failing" and i in known))
+
+
 def _texts(accepted: Commit, settings: Settings, workspace: Trees) -> Iterable[str]:
     """What gates, lint and set-up are made of: the commands, and the files that these execute."""
     gates = " ; ".join((*(gate.command for gate in settings.gates), settings.setup))
@@ -222,7 +248,7 @@ def _expectations(
     baseline = {i: "passing" if accepted.get(i) == "passing" else outcome for i, outcome in baseline.items()}
     required = baseline if request.kind == "red" or not accepted else accepted
     kept = {i: outcome for i, outcome in required.items() if i.partition("::")[0] not in protection.released}
-    return Expectations(kept, baseline)
+    return Expectations(kept, baseline, frozenset(request.work))
 
 
 def storable(measurement: Measurement) -> Measurement:

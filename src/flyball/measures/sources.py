@@ -9,6 +9,7 @@ import msgspec
 
 from flyball.core.model.task import Item
 from flyball.core.text.criteria import Criterion, names_criterion
+from flyball.measures.scripts import tests_in_script
 
 _FOLDERS = frozenset({"tests", "test", "__tests__", "spec", "specs", "testdata", "__snapshots__"})
 _PYTHON = re.compile(r"(test_.*|.*_tests?|tests?)\.py")
@@ -18,7 +19,6 @@ _OTHER = re.compile(
     r"|.*\.(bats|t)|(test[_-].*|.*[._-]test)\.(sh|bash|zsh|ksh|c|cc|cpp|lua|pl|tcl|awk)"
 )
 _CODE = re.compile(r".*\.(pyi?|go|[cm]?jsx?|tsx?|rs|java|kt|scala|rb|php|c|h|cc|cpp|hpp|cs|swift|exs?)")
-_SCRIPT_TEST = re.compile(r"""\b(?:test|it)((?:\.\w+)*)\s*\(\s*(["'`])(?P<name>.+?)\2""")
 _AROUND = re.compile(r"""\b(?:describe|context|suite)(?:\.\w+)*\s*\(?\s*(["'`])(.+?)\1""")
 _TESTS = {
     "go": re.compile(r"^func (?P<name>Test\w+)\(", re.MULTILINE),
@@ -30,7 +30,7 @@ _TESTS = {
     "php": re.compile(r"\bfunction (?P<name>test\w+)"),
     "bats": re.compile(r"""^@test\s+(["']?)(?P<name>.+?)\1\s*\{""", re.MULTILINE),
     "exs": re.compile(r"""\btest\s+"(?P<name>[^"]+)"""),
-} | dict.fromkeys(("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"), _SCRIPT_TEST)
+}
 _PLACEHOLDER = re.compile(r"\\?\$\\?\{.*?\\?\}|%[sdifjo#]|\\?#\\?\{.*?\\?\}|\\?\$\w+")
 
 SCRIPT_ENDINGS = (
@@ -49,11 +49,11 @@ Read = Callable[[str], bytes | None]
 
 
 class SourceTest(msgspec.Struct, frozen=True):
-    """A test as it stands in the source: its id without parameters, the words a person wrote around it, and its call."""
+    """A test as it stands in the source: its id without parameters, the words a person wrote around it, and whether it is skipped."""
 
     id: str
     words: str
-    call: str = ""
+    skipped: bool = False
 
 
 def in_test_folder(path: str) -> bool:
@@ -180,15 +180,27 @@ def _comment_above(node: Function, lines: list[str]) -> str:
 
 def is_countable(path: str) -> bool:
     """Whether single tests can be read from such a file."""
-    return path.endswith(".py") or path.rpartition(".")[2] in _TESTS
+    return path.endswith(".py") or is_script(path) or path.rpartition(".")[2] in _TESTS
 
 
 def declared_tests(path: str, source: bytes) -> tuple[SourceTest, ...]:
     """The tests of a source; none where its language is not known."""
     if path.endswith(".py"):
         return source_tests(source, path) or ()
+    if is_script(path):
+        return tuple(_tests_of_script(path, text_of(source)))
     pattern = _TESTS.get(path.rpartition(".")[2])
     return tuple(_tests_by_pattern(path, text_of(source), pattern)) if pattern else ()
+
+
+def _tests_of_script(path: str, text: str) -> Iterator[SourceTest]:
+    for test in (each for each in tests_in_script(text) if each.name):
+        words = "\n".join((test.name, *_comments_above(text[: test.start]), *test.around))
+        yield SourceTest(f"{path}::{test.name}", words, skipped=test.skipped)
+
+
+def _comments_above(before: str) -> list[str]:
+    return [line.strip() for line in before.splitlines()[-4:] if re.match(r"\s*(?://|#|\*|/\*)", line)]
 
 
 def _tests_by_pattern(path: str, text: str, pattern: re.Pattern[str]) -> Iterator[SourceTest]:
@@ -196,10 +208,9 @@ def _tests_by_pattern(path: str, text: str, pattern: re.Pattern[str]) -> Iterato
     for found in pattern.finditer(text):
         name = next(value for value in found.groupdict().values() if value)
         before = text[: found.start()]
-        above = [line.strip() for line in before.splitlines()[-4:] if re.match(r"\s*(?://|#|\*|/\*)", line)]
         around = [group[2] for group in _AROUND.finditer(before)][-1:]
-        words = "\n".join((name, *above, *around))
-        yield SourceTest(f"{path}::{name}", words, found[0])
+        words = "\n".join((name, *_comments_above(before), *around))
+        yield SourceTest(f"{path}::{name}", words)
 
 
 def ending_with(name: str) -> re.Pattern[str]:
@@ -219,9 +230,14 @@ def named_criteria(words: str, items: Iterable[Item]) -> tuple[str, ...]:
     return tuple(item.id for item in items if names_item(words, item))
 
 
+def is_criterion(item: Item) -> bool:
+    """Whether an item is an acceptance criterion, and no subtask or issue."""
+    return re.fullmatch(r"AC-[0-9]+", item.id) is not None
+
+
 def names_item(words: str, item: Item) -> bool:
     """Whether a test's own words name an item: by a criterion's number, or by the item's id as it is."""
-    if re.fullmatch(r"AC-[0-9]+", item.id):
+    if is_criterion(item):
         return names_criterion(words, Criterion(item.id, item.text, 0))
     spelt = re.sub(r"[^A-Za-z0-9]+", "[-_ ]?", re.escape(item.id).replace("\\", ""))
     return bool(re.search(rf"(?<![A-Za-z0-9]){spelt}(?![0-9])", words, re.IGNORECASE))

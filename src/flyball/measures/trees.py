@@ -21,6 +21,7 @@ class Trees(Protocol):
     ) -> str: ...
     def tree_of(self, commit: Commit) -> str: ...
     def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None: ...
+    def lend(self, name: str, directory: Path) -> None: ...
 
 
 class RememberedTrees:
@@ -36,6 +37,7 @@ class RememberedTrees:
         self.added_lines = workspace.added_lines
         self.tree_of = workspace.tree_of
         self.export = workspace.export
+        self.lend = workspace.lend
 
     def changed_files(self, old: Commit, new: Commit) -> tuple[tuple[str, str], ...]:
         if (old, new) not in self._changed:

@@ -50,10 +50,8 @@ class Site(msgspec.Struct, frozen=True):
             self.repository,
             self.home.folder,
             task.id,
-            in_place=settings.in_place,
             author=CommitAuthor.of(settings.author) if settings.author else None,
             environment=environment,
-            environment_folders=settings.environment_folders,
         )
 
     def state(self, task: TaskId) -> State:

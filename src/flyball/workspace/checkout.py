@@ -38,16 +38,6 @@ class Checkout:
         self.excludes = self.folder / "excludes"
         self.ignored = self.folder / "ignored"
         """What was ignored when the task began."""
-        self.left_out = self.folder / "left-out"
-        """What a sparse checkout had left out when the task began."""
-        self.modes = self.folder / "modes"
-        """The modes that files and folders had when the task began."""
-        self.nested = self.folder / "nested"
-        """Which git folders there were in the user's tree before the run that is under way."""
-        self.environments = self.folder / "environments"
-        """The environments that are in the user's tree while a run may add to them."""
-        self.moved_away = self.folder / "moved-away"
-        """Git folders and environments that a run made in the user's tree."""
         self.history = self.folder / "history"
         """Where the agent's git dir finds the user's objects: a link here, a read-only mount inside the sandbox."""
         self.exports = self.folder / "exports"
@@ -123,24 +113,9 @@ def reset(checkout: Checkout, vault: Vault, commit: str, keep: Collection[str]) 
     """
     faults.point("lane.reset.before")
     remove(agent_git(checkout.tree))
-    for known in (checkout.ignored, checkout.left_out):
-        known.unlink(missing_ok=True)
+    checkout.ignored.unlink(missing_ok=True)
     export(vault, vault.tree(commit), checkout.tree, checkout.index, keep)
     faults.point("lane.reset.after")
-
-
-def borrow_index(checkout: Checkout, repository: Repository) -> None:
-    """Start from a copy of the user's index, for work in place.
-
-    It knows which files are unchanged without reading them, and keeps as they are those a filter makes differ from what
-    git stores. Written anew it is whole, where the user's is split in two or has folders for files.
-    """
-    checkout.index.unlink(missing_ok=True)
-    with repository.lens() as git:
-        assert git.index is not None
-        if git.index.exists():
-            git.out("update-index", "--force-write-index")
-            shutil.copy2(git.index, checkout.index)
 
 
 def agent_git(tree: Path) -> Path:
@@ -226,12 +201,11 @@ def _fill_agent_git(folder: Path, history: Path, repository: Repository, base: s
         shutil.copy2(repository.common_dir / "shallow", folder / "shallow")
 
 
-def notes_on(vault: Vault, commit: str, *, in_place: bool) -> tuple[str, ...]:
-    """Sentences on what of a commit flyball cannot show in a checkout, or cannot save of the user's own tree."""
+def notes_on(vault: Vault, commit: str) -> tuple[str, ...]:
+    """Sentences on what of a commit flyball cannot show in a checkout."""
     files = entries(vault, commit)
     links = [entry.path for entry in files if entry.mode == GITLINK]
-    left = "stays as it is" if in_place else "is left empty"
-    notes = [f"The submodule {path} {left}; changes inside it are not saved." for path in links]
+    notes = [f"The submodule {path} is left empty; changes inside it are not saved." for path in links]
     attributes = [entry.path for entry in files if entry.path.rpartition("/")[2] == ".gitattributes"]
     filtered = [path for path in attributes if b"filter=" in (read_file(vault, commit, path) or b"")]
     if filtered:

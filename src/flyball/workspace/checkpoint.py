@@ -15,7 +15,6 @@ from flyball.workspace.files import folders_above, remove, scratch_copy
 from flyball.workspace.git import LONG, Git
 from flyball.workspace.ignored import Ignored, ignored_now
 from flyball.workspace.leftovers import Leftovers
-from flyball.workspace.overlooked import LeftOut
 from flyball.workspace.staging import stage
 from flyball.workspace.trees import changed_files, entries, overlay_tree
 from flyball.workspace.vault import RefUpdate, Vault
@@ -79,7 +78,6 @@ class WorkingTree(msgspec.Struct, frozen=True):
     excludes: Path | None = None
     ignored: Ignored = Ignored()
     leftovers: Leftovers = Leftovers()
-    left_out: LeftOut = LeftOut()
 
     def git(self, index: Path) -> Git:
         return self.vault.git(self.folder, index, self.excludes)
@@ -113,16 +111,12 @@ class WorkingTree(msgspec.Struct, frozen=True):
         assert git.index is not None
         if git.index.exists():
             try:
-                return self._stage(git)
+                return stage(git, self.task, self.ignored)
             except GitFailed:
                 if git.run("ls-files", "-z", "--", LOOP).code == 0:
                     raise
                 git.index.unlink()
         git.out("read-tree", *([commit] if commit else ["--empty"]))
-        return self._stage(git)
-
-    def _stage(self, git: Git) -> tuple[str, ...]:
-        self.left_out.settle(git)
         return stage(git, self.task, self.ignored)
 
     def ignored_now(self, commit: str) -> Ignored:

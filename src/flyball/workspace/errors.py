@@ -50,20 +50,8 @@ class UnbornHead(WorkspaceError):
     """There is no commit to start from."""
 
 
-class OperationInProgress(WorkspaceError):
-    """A merge, rebase or the like is half done where flyball was asked to work in place."""
-
-
 class HomeInsideRepository(WorkspaceError):
     """Flyball's own folder lies inside the repository, where an agent could reach it."""
-
-
-class LinkedGitFolder(WorkspaceError):
-    """A `.git` in the tree is a symbolic link, where flyball was asked to work in place."""
-
-
-class SettingsInReach(WorkspaceError):
-    """Git takes programs or settings from a place in the tree that cannot be kept from an agent at work in place."""
 
 
 class CheckpointExists(WorkspaceError):

@@ -16,7 +16,7 @@ from flyball.workspace.vault import Vault
 def export(
     vault: Vault, tree: str, folder: Path, index: Path, keep: Collection[str] = (), *, as_cloned: bool = False
 ) -> None:
-    """Make `folder` hold the files of `tree` and nothing else but what is named in `keep`, at any depth.
+    """Make `folder` hold the files of `tree` and nothing else but what is named in `keep`, at any depth or, after a slash, by its path.
 
     Files that are right already keep their times, so builds there stay incremental. What git would not mention is
     removed as well: ignored files, sockets, folders named .git. The bytes are those git stores or, `as_cloned`, those a
@@ -63,5 +63,5 @@ def _clean(folder: Path, wanted: Iterable[TreeEntry], keep: frozenset[str]) -> N
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if is_folder and path in folders:
                     pending.append(path)
-                elif (path not in files or is_folder) and entry.name not in keep:
+                elif (path not in files or is_folder) and keep.isdisjoint((entry.name, f"/{path}")):
                     remove(folder / path)

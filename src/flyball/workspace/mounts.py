@@ -67,7 +67,7 @@ class EnvironmentMounts(msgspec.Struct, frozen=True):
         """What is mounted so that a command in `tree` can do to them what it may, and no more."""
         if use == "writable":
             return []
-        own = environment_folders(tree, self.names) if use == "pristine" and tree != self.root else ()
+        own = environment_folders(tree, self.names) if use == "pristine" else ()
         filled = [name for name in own if any((tree / name).iterdir())]
         mounts = [mount for name in filled for mount in pristine(self.root / name, tree / name)]
         for name in self.lent:
@@ -78,9 +78,7 @@ class EnvironmentMounts(msgspec.Struct, frozen=True):
     def _is_lent(self, tree: Path, name: str) -> bool:
         """Whether the user's are to be seen in the tree; a folder is made there for them, in which nothing else may lie."""
         source, own = self.root / name, tree / name
-        if not source.is_dir() or tree == self.root:
-            return source.is_dir()
-        if own.is_symlink() or (own.exists() and (not own.is_dir() or any(own.iterdir()))):
+        if not source.is_dir() or own.is_symlink() or (own.exists() and (not own.is_dir() or any(own.iterdir()))):
             return False
         # An agent may have put a link there, through which the mount's folder would be made outside the tree.
         if not own.parent.is_dir() or not own.parent.resolve().is_relative_to(tree.resolve()):
@@ -90,13 +88,11 @@ class EnvironmentMounts(msgspec.Struct, frozen=True):
 
     def _lend(self, tree: Path, name: str, use: EnvironmentUse) -> list[Mount]:
         source = self.root / name
-        # In the user's own tree it may be a link, over which nothing can be mounted.
-        target = Path(os.path.realpath(source)) if tree == self.root else source
         if use == "pristine" or self.copies is None:
-            return pristine(target, source)
+            return pristine(source, source)
         copy = self.copies(tree) / quote(name, safe="")
         renew(source, copy)
-        return [Mount("writable", target, copy)]
+        return [Mount("writable", source, copy)]
 
 
 def pristine(target: Path, source: Path) -> list[Mount]:
@@ -126,9 +122,12 @@ def pristine(target: Path, source: Path) -> list[Mount]:
     ]
 
 
-def renew(source: Path, copy: Path) -> None:
-    """Make `copy` what `source` is; what anybody has written into it is gone."""
-    record = copy.with_name(f"{copy.name}.stamps")
+def renew(source: Path, copy: Path, record: Path | None = None, *, root: Path | None = None) -> None:
+    """Make `copy` what `source` is; what anybody has written into it is gone. `record` is where the stamps of both are kept.
+
+    Where the copy is not shown in the source's place, a relative link that leads out of the tree `root` becomes an absolute one.
+    """
+    record = record or copy.with_name(f"{copy.name}.stamps")
     known: Stamps = {}
     with suppress(FileNotFoundError, msgspec.DecodeError):
         known = msgspec.json.decode(record.read_bytes(), type=Stamps)
@@ -152,12 +151,14 @@ def renew(source: Path, copy: Path) -> None:
             # The user may be at work there: what is gone by now is not there to be copied.
             with suppress(FileNotFoundError, PermissionError):
                 key = os.fsencode(f"{below}/{name}").decode("latin-1")
-                if stamp := _renew_file(f"{above}/{name}", f"{place}/{name}", known.get(key)):
+                if stamp := _renew_file(f"{above}/{name}", f"{place}/{name}", known.get(key), root):
                     stamps[key] = stamp
     record.write_bytes(msgspec.json.encode(stamps))
 
 
-def _renew_file(source: str, copy: str, known: tuple[Stamp, Stamp] | None) -> tuple[Stamp, Stamp] | None:
+def _renew_file(
+    source: str, copy: str, known: tuple[Stamp, Stamp] | None, root: Path | None
+) -> tuple[Stamp, Stamp] | None:
     """The stamps of a file and its copy, which is made where it is not known to be the same; None for a folder."""
     facts = os.lstat(source)
     if stat.S_ISDIR(facts.st_mode):
@@ -168,7 +169,9 @@ def _renew_file(source: str, copy: str, known: tuple[Stamp, Stamp] | None) -> tu
             return known
         remove(Path(copy))
     if stat.S_ISLNK(facts.st_mode):
-        os.symlink(os.readlink(source), copy)
+        target = os.readlink(source)
+        place = os.path.normpath(f"{os.path.dirname(source)}/{target}")
+        os.symlink(place if root and not Path(place).is_relative_to(root) else target, copy)
         return stamp, _stamp(os.lstat(copy))
     return (stamp, _stamp(_copy_file(source, copy, facts))) if stat.S_ISREG(facts.st_mode) else None
 

@@ -11,22 +11,22 @@ import msgspec
 
 from flyball import process
 from flyball.core.model.naming import LOOP
+from flyball.folders import BYTE_CODE, CACHES
 from flyball.workspace import git as git_program
 from flyball.workspace.errors import (
     BareRepository,
     DamagedRepository,
     DubiousOwnership,
     NotARepository,
-    OperationInProgress,
     UnbornHead,
 )
 from flyball.workspace.git import Git, environment, program, quote_path, records
-from flyball.workspace.overlooked import reveal
 
 GITLINK = "160000"
 LINK = "120000"
 LEAVINGS = b".aider.tags.cache.*/\n"
 """What an agent keeps for itself in the tree it works in, and cannot be told to keep elsewhere; no work of anybody's."""
+CACHED = "".join(f"{name}\n" for name in (*(f"{folder}/" for folder in sorted(CACHES)), *BYTE_CODE)).encode()
 INSTALLED = b".venv\nnode_modules\n"
 """Dependencies that set-up installs or an agent links into the tree, ignored by the project or not; what is tracked stays so."""
 _WHOLE = ("--directory", "--no-empty-directory")
@@ -98,24 +98,13 @@ class Repository(msgspec.Struct, frozen=True):
             )
         return self.head
 
-    def require_idle(self) -> None:
-        """Refuse to work in a tree where git itself is half way through something."""
-        if self.in_progress is not None:
-            raise OperationInProgress(
-                f"A {self.in_progress} is in progress in {self.root}.",
-                f"Finish it or give it up (git {self.in_progress} --abort), or run without --in-place.",
-            )
-
     def uncommitted_files(self) -> list[str]:
         """The files that differ from HEAD in the user's working tree and index, which stay as they are.
 
         The user's own git could run their clean filters here, so a borrowed git dir and a copy of the index are asked
-        instead. Filtered files whose times changed count as changed: the answer errs towards dirty. So do files that
-        git was told to overlook: in place they are saved and restored like all others.
+        instead. Filtered files whose times changed count as changed: the answer errs towards dirty.
         """
         with self.lens() as git:
-            if git.index is not None and git.index.exists():
-                reveal(git)
             not_as_indexed = ("diff-files", "-z", "--name-only", "--ignore-submodules=all")
             changed = set(records(git.out(*not_as_indexed)))
             if changed:
@@ -136,7 +125,7 @@ class Repository(msgspec.Struct, frozen=True):
         told = os.fsdecode(asked.stdout.removesuffix(b"\n"))
         personal = self.root / told if asked.code == 0 and told else Path("~/.config/git/ignore").expanduser()
         told_elsewhere = (_readable(path) for path in (personal, self.common_dir / "info" / "exclude"))
-        return b"\n".join((LEAVINGS, INSTALLED, *told_elsewhere))
+        return b"\n".join((LEAVINGS, CACHED, INSTALLED, *told_elsewhere))
 
     def identity(self) -> tuple[str, str]:
         """The name and address the user commits with, as their git settings say; empty where they say nothing."""
@@ -150,9 +139,15 @@ class Repository(msgspec.Struct, frozen=True):
 
     def as_user(self, environment: Mapping[str, str], *args: str) -> process.Captured:
         """Run git as the user would, with all their settings: only for what they asked flyball to do in their name."""
-        env = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
-        env["GIT_TERMINAL_PROMPT"] = "0"
+        env = self.users_environment(environment)
         return process.capture([program(), *args], cwd=self.root, env=env, timeout=git_program.LONG)
+
+    @staticmethod
+    def users_environment(environment: Mapping[str, str]) -> dict[str, str]:
+        """A person's variables without those that would lead git elsewhere, and nobody is asked for a password."""
+        return {name: value for name, value in environment.items() if not name.startswith("GIT_")} | {
+            "GIT_TERMINAL_PROMPT": "0"
+        }
 
     @contextmanager
     def lens(self) -> Iterator[Git]:

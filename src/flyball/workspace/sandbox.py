@@ -100,8 +100,7 @@ class Confined(msgspec.Struct, frozen=True):
     `root` is where trees appear. `programs` are folders that hold programs a command needs; with what the command itself
     names they can be read even below /tmp, which is private otherwise. `hidden` is covered (flyball's home must be in it),
     then `readable` and `shown`, which an agent's adapter asks for, are uncovered, the latter writable. `git_dirs` says
-    which extra mounts the `.git` of a tree needs. `nested` is asked before each run in the user's own tree for what else in it is
-    git's. `environments` are the user's installed dependencies, `environment_names` what a tree's own are called, and `copies` says
+    which extra mounts the `.git` of a tree needs. `environments` are the user's installed dependencies, `environment_names` what a tree's own are called, and `copies` says
     where those who may write the user's have a copy of them, for each tree.
     """
 
@@ -112,7 +111,6 @@ class Confined(msgspec.Struct, frozen=True):
     readable: tuple[Path, ...] = ()
     shown: tuple[Path, ...] = ()
     git_dirs: Callable[[Path], tuple[Mount, ...]] = lambda _tree: ()
-    nested: Callable[[], tuple[Mount, ...]] = tuple
     environments: tuple[str, ...] = ()
     environment_names: tuple[str, ...] = ()
     copies: Callable[[Path], Path] | None = None
@@ -134,19 +132,16 @@ class Confined(msgspec.Struct, frozen=True):
         The environment travels as the process's own and not on bubblewrap's command line, which every user can read.
         """
         needed = _private_folders(_real_paths((*self.programs, *_named_folders(argv))))
-        own = self.nested() if tree == self.root else ()
         mounts = [
             *(Mount("read-only", Path(path)) for path in needed),
             *_hide(_real_paths(self.hidden), needed),
             *(Mount("read-only", path) for path in self.readable if path.exists()),
             *(Mount("writable", path) for path in self.shown if path.exists()),
             Mount("read-only" if read_only_tree else "writable", self.root, tree),
-            *(mount for mount in own if mount.kind == "writable" and not read_only_tree),
             *EnvironmentMounts(self.root, self.environments, self.environment_names, self.copies).of(
                 tree, environments
             ),
             *self._git_mounts(tree),
-            *(mount for mount in own if mount.kind != "writable"),
             *(Mount("writable", path) for path in writable),
             *(Mount("read-only", path) for path in read_only),
         ]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
+from urllib.parse import quote
 
 import msgspec
 
@@ -25,11 +26,8 @@ from flyball.workspace.checkpoint import (
 from flyball.workspace.export import export
 from flyball.workspace.files import remove, write_file
 from flyball.workspace.ignored import Ignored
-from flyball.workspace.in_place.ground import Ground
-from flyball.workspace.in_place.guard import TreeGuard
 from flyball.workspace.leftovers import Leftovers
-from flyball.workspace.mounts import Mount
-from flyball.workspace.overlooked import LeftOut
+from flyball.workspace.mounts import Mount, renew
 from flyball.workspace.repository import Repository
 from flyball.workspace.saved_task import SavedTask
 
@@ -47,14 +45,10 @@ class GitWorkspace(SavedTask):
         *,
         lane: str = MAIN,
         slot: str = "",
-        in_place: bool = False,
         author: CommitAuthor | None = None,
         environment: Mapping[str, str] = MappingProxyType({}),
-        environment_folders: Sequence[str] = (),
     ) -> None:
         super().__init__(repository, home, task, lane=lane, author=author, environment=environment)
-        self.in_place = in_place
-        self._environment_folders = tuple(environment_folders)
         self.checkout = Checkout(self.home, task, slot)
         self._slots = Slots(self.checkout.lanes)
         self._lanes: dict[str, GitWorkspace] = {}
@@ -62,7 +56,7 @@ class GitWorkspace(SavedTask):
     @property
     def root(self) -> Path:
         """The tree's folder on this machine."""
-        return self.repository.root if self.in_place else self.checkout.tree
+        return self.checkout.tree
 
     def git_dirs(self, tree: Path) -> tuple[Mount, ...]:
         """What the sandbox mounts so that git works in an isolated tree of the task: a lane's, or a disposable copy."""
@@ -70,26 +64,7 @@ class GitWorkspace(SavedTask):
 
     def environment_copies(self, tree: Path) -> Path:
         """Where an agent's copies of the user's environments lie, for turns in one tree."""
-        place = self.checkout.tree if tree == self.root else tree
-        return place.with_name(f"{place.name}.environments")
-
-    def guard_nested(self) -> tuple[Mount, ...]:
-        """What below the user's own tree is git's, or named by its settings, and must not be written by the run to come."""
-        return self._guard.hold() if self.in_place else ()
-
-    @property
-    def _guard(self) -> TreeGuard:
-        return TreeGuard(
-            self.repository,
-            self.checkout,
-            self.environment,
-            self._environment_folders,
-            saved=lambda: self.list_files(self.tip),
-        )
-
-    def _sweep_made(self) -> tuple[str, ...]:
-        """Move away what a run must not leave in the user's tree; sentences on it."""
-        return self._guard.sweep() if self.in_place else ()
+        return tree.with_name(f"{tree.name}.environments")
 
     def lane(self, name: str) -> "GitWorkspace":
         """The workspace of a lane of this task."""
@@ -146,8 +121,6 @@ class GitWorkspace(SavedTask):
         """
         self.repository.require_commit()
         self._require_home_outside()
-        if self.in_place:
-            self._guard.refuse()
         base = self._fix_base(base, anew=base is not None and not self.checkout.ready.exists())
         self.checkout.folder.mkdir(parents=True, exist_ok=True)
         checkouts.remove_scratch(self.checkout)
@@ -155,19 +128,11 @@ class GitWorkspace(SavedTask):
         if not self.checkout.ready.exists() or not self.is_made:
             self._make_tree(keep)
             write_file(self.checkout.ready, base.encode() + b"\n")
-        if not self.in_place:
-            self._give_git(self.root, self.checkout.index, base)
-        else:
-            ground = self._ground()
-            ground.look_round(self.tip)
-            self._sweep_made()
-            ground.recover(self.tip)
-        return checkouts.notes_on(self.vault, base, in_place=self.in_place)
+        self._give_git(self.root, self.checkout.index, base)
+        return checkouts.notes_on(self.vault, base)
 
     def _make_tree(self, keep: Sequence[str]) -> None:
-        if self.in_place:
-            checkouts.borrow_index(self.checkout, self.repository)
-        elif self.name != MAIN and self.root.is_dir():
+        if self.name != MAIN and self.root.is_dir():
             checkouts.reset(self.checkout, self.vault, self.tip, keep)
         else:
             checkouts.create(self.checkout, self.vault, self.tip)
@@ -175,16 +140,17 @@ class GitWorkspace(SavedTask):
     @property
     def is_made(self) -> bool:
         """Whether the tree is there, whole; one that was removed is made again by `prepare`."""
-        return self.in_place or (self.checkout.ready.exists() and self.root.is_dir())
+        return self.checkout.ready.exists() and self.root.is_dir()
 
     @property
     def removable(self) -> dict[str, tuple[Path, ...]]:
-        """What can be made again from the vault, in the order it may be removed in; in place the tree is the user's."""
+        """What can be made again from the vault, in the order it may be removed in."""
         own = self.checkout
-        copies: dict[str, tuple[Path, ...]] = {"copies": (own.copies, own.exports, self.environment_copies(self.root))}
-        checkout = (own.ready, own.tree, own.index, checkouts.agent_git(own.tree), own.history)
-        copies |= {"lanes": (*own.lanes.glob("*/ready"), own.lanes)}
-        return copies if self.in_place else {"checkout": checkout, **copies}
+        return {
+            "checkout": (own.ready, own.tree, own.index, checkouts.agent_git(own.tree), own.history),
+            "copies": (own.copies, own.exports, self.environment_copies(self.root)),
+            "lanes": (*own.lanes.glob("*/ready"), own.lanes),
+        }
 
     def unsaved_files(self) -> tuple[str, ...]:
         """Files of the tree that the newest checkpoint has not; what flyball renders into it is left out."""
@@ -202,9 +168,6 @@ class GitWorkspace(SavedTask):
     def leave_out(self, since: Commit, at: datetime) -> tuple[str, ...]:
         """Take what changed since a checkpoint as left by set-up: it stays out of all that is saved. Gives back its names."""
         work = msgspec.structs.replace(self._work(), leftovers=Leftovers())
-        # The user's own command may well install environments, and what has a history of its own.
-        self.checkout.nested.unlink(missing_ok=True)
-        self.checkout.environments.unlink(missing_ok=True)
         tree, _ = work.save_tree(since)
         commit = commit_tree(self.vault, tree, since, message="what set-up left", at=at)
         self._move(self._refs(), {"setup": commit})
@@ -212,18 +175,8 @@ class GitWorkspace(SavedTask):
 
     def snapshot(self, label: str, message: str, at: datetime) -> Snapshot:
         """Save the tree as a checkpoint on the tip; the same label and the same files give the same checkpoint."""
-        swept = self._sweep_made()
         known = self._refs()
-        saved = save_labelled(self._work(known), self._prefix, known, label, message=message, at=at)
-        return msgspec.structs.replace(saved, notes=(*swept, *saved.notes))
-
-    def start(self, at: datetime) -> Snapshot:
-        """The checkpoint before any turn: the base, or in place the base with what the user had not committed."""
-        base = self.base
-        if not self.in_place:
-            return Snapshot(base, self.tree_of(base), None)
-        begun = self.snapshot("start", "checkpoint: start - the tree as it was found", at)
-        return begun if begun.tree != self.tree_of(base) else Snapshot(base, begun.tree, None, begun.notes)
+        return save_labelled(self._work(known), self._prefix, known, label, message=message, at=at)
 
     def accept(self, label: str, message: str, at: datetime, *, tree: str, parent: Commit) -> Snapshot:
         """Keep a measured tree as a checkpoint on `parent`, and make the working tree follow it.
@@ -245,26 +198,26 @@ class GitWorkspace(SavedTask):
         """Make the tree that of a checkpoint (label, id or `tip`) and go on from there; gives back notes."""
         known = self._refs()
         target = self._commit_of(commit, known)
-        tip = known.get("tip", target)
-        swept = self._sweep_made()
-        notes = self._ground().restore(target, tip) if self.in_place else self._work().restore(target)
+        notes = self._work().restore(target)
         self._move(known, {"tip": target})
-        return (*swept, *notes)
-
-    def _ground(self) -> Ground:
-        return Ground(self._work(), self.checkout, self._keep)
+        return notes
 
     def export(self, tree: str, directory: Path, keep: Sequence[str] = ()) -> None:
         """Make a folder exactly what a clone of that tree would hold, but for what is named in `keep`."""
         export(self.vault, self.vault.tree(tree), directory, self.checkout.index_of(directory), keep, as_cloned=True)
 
+    def lend(self, name: str, directory: Path) -> None:
+        """Copy an environment of the user's to the same place in a folder; one that is a copy already costs what differs."""
+        index = self.checkout.index_of(directory)
+        record = index.with_name(f"{index.name}-{quote(name, safe='')}.stamps")
+        renew(self.repository.root / name, directory / name, record, root=self.repository.root.resolve())
+
     def copy(self, name: str, commit: Commit) -> Path:
         """A disposable copy of a checkpoint's files."""
         folder = self.checkout.copies / name
         export(self.vault, self.tree_of(commit), folder, self.checkout.index_of(folder))
-        if not self.in_place:
-            remove(checkouts.agent_git(folder))
-            self._give_git(folder, self.checkout.index_of(folder), self.base)
+        remove(checkouts.agent_git(folder))
+        self._give_git(folder, self.checkout.index_of(folder), self.base)
         write_file(self.checkout.commit_copied(name), commit.encode() + b"\n")
         return folder
 
@@ -295,5 +248,4 @@ class GitWorkspace(SavedTask):
             self.checkout.excludes,
             Ignored.read(self.checkout.ignored),
             self._leftovers(known),
-            LeftOut.read(self.checkout.left_out),
         )

@@ -1,4 +1,4 @@
-"""Honest but for GREEN's first turn, which does a part of the work and `--trick NAME` beside it. `--always`: in every turn of GREEN until a person speaks."""
+"""Honest but for GREEN's first turn, which does a part of the work and `--trick NAME` beside it. `--always`: in every turn of GREEN until a person speaks; `--idle`: without any work."""
 
 import re
 import sys
@@ -47,7 +47,7 @@ def tempted(prompt: str) -> Report:
     first = re.search(r"^# GREEN: .* iteration 1$", prompt, re.MULTILINE)
     if "Guidance from a person" in prompt or not (first or "--always" in sys.argv):
         return green(prompt)
-    for name in wanted()[:1]:
+    for name in wanted()[:1] if "--idle" not in sys.argv else ():
         implement(name)
     TRICKS[sys.argv[sys.argv.index("--trick") + 1]]()
     return finished("all tests pass")

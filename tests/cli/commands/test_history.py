@@ -54,8 +54,8 @@ class Work:
 
 def prepare(hand: ManualSession) -> None:
     def do(_state: object) -> Prepared:
-        begun = hand.workspace.start(system_clock.now())
-        return Prepared(Commit(begun.commit), begun.tree, hand.workspace.branch)
+        space = hand.workspace
+        return Prepared(space.base, space.tree_of(space.base), space.branch)
 
     hand.perform(Prepare(EffectId("prepare")), do)
 

@@ -15,6 +15,7 @@ from flyball.core.model.task import TaskId
 from flyball.hook import stop
 from flyball.testing.builders import Story, short_tdd_run, tdd_task
 from flyball.wiring.run.rendering import catch_up
+from flyball.wiring.site import Site
 
 TASK = TaskId("007-parse-rows")
 
@@ -23,20 +24,6 @@ def ask(folder: Path) -> dict[str, str] | None:
     return stop(
         io.StringIO(json.dumps({"session_id": "s", "cwd": str(folder), "stop_hook_active": False})), environment()
     )
-
-
-def in_place() -> Story:
-    task = tdd_task()
-    return Story(replace(task, settings=replace(task.settings, in_place=True))).start()
-
-
-def test_an_unfinished_task_in_place_governs_the_users_tree(repository, told, site):
-    told(in_place().add(TaskStopped("limit", "10 turns are spent")))
-    catch_up(site, site.state(TASK))
-    answer = ask(repository)
-    assert answer is not None
-    assert answer["decision"] == "block"
-    assert "10 turns are spent" in answer["reason"]
 
 
 def test_a_task_in_a_checkout_of_its_own_leaves_the_users_tree_alone_and_governs_the_checkout(repository, told, site):
@@ -57,12 +44,13 @@ def test_a_backlog_governs_the_users_tree_wherever_it_is_worked_on(repository, t
 
 @pytest.mark.parametrize("kind", ["done", "aborted"])
 def test_a_finished_task_governs_nothing(repository, told, site, kind):
-    told(in_place())
+    told(Story().start())
     catch_up(site, site.state(TASK))
-    assert ask(repository) is not None
+    tree = site.home.task(TASK) / "tree"
+    assert ask(tree) is not None
     site.journal.append(TASK, [TaskStopped(kind, "over")], epoch=0, at=site.state(TASK).now)
     catch_up(site, site.state(TASK))
-    assert ask(repository) is None
+    assert ask(tree) is None
 
 
 def test_the_verdict_in_the_loop_folder_is_the_one_of_the_journal(repository, told, site):
@@ -74,20 +62,21 @@ def test_the_verdict_in_the_loop_folder_is_the_one_of_the_journal(repository, to
 
 @pytest.mark.slow
 @pytest.mark.e2e
-def test_a_real_task_in_place_governs_its_tree_until_it_is_over(repository: Path) -> None:
+def test_a_real_task_governs_its_checkout_until_it_is_over(repository: Path, site: Site) -> None:
     (repository / "test_rows.py").write_text("def test_rows():\n    assert True\n")
     for words in (["add", "-A"], ["-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "Tests"]):
         subprocess.run(["git", *words], cwd=repository, check=True)
     gate = f"test=PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q -p no:cacheprovider"
-    asked = ("run", "Parse rows", "--in-place", "--unattended", "--sandbox", "none", "--agent-command", "true")
+    asked = ("run", "Parse rows", "--unattended", "--sandbox", "none", "--agent-command", "true")
     done = run(repository, *asked, "--gate", gate, "--max-turns", "1")
     assert done.returncode == 4, done.stderr
-    answer = ask(repository)
+    tree = site.home.task(TaskId("001-parse-rows")) / "tree"
+    answer = ask(tree)
     assert answer is not None
     assert answer["decision"] == "block"
     assert "001-parse-rows" in answer["reason"]
     assert run(repository, "abort", "001-parse-rows").returncode == 0
-    assert ask(repository) is None
+    assert ask(tree) is None
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

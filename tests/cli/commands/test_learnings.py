@@ -55,7 +55,7 @@ def test_words_and_files_show_what_a_turn_would_be_given_and_why(told, flyball, 
     assert list(found) == ["001-parse-rows/1"]
     row = found["001-parse-rows/1"]
     assert row["shown"] is True
-    assert str(row["why"]).startswith("shares README.md 4.0, words ")
+    assert str(row["why"]).startswith("shares README.md, shared words")
     assert "would be shown: " in flyball("learnings", "export", "rows", "--file", "README.md").out
     assert rows(flyball, "export")["001-parse-rows/1"]["shown"] is False, "one shared word is too little"
     assert flyball("learnings", "elephants").out == "No learning fits.\n"

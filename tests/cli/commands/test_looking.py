@@ -145,7 +145,7 @@ def test_logs_tell_every_event_worth_telling_and_json_every_event(told, site, fl
     story = short_tdd_run()
     told(story)
     shown = flyball("logs", "7").out
-    assert "RED -> GREEN: the gate passed and the agent says that it is done" in shown
+    assert "RED -> GREEN: the measurements hold and the agent says that it is done" in shown
     assert "the agent says done, but" in shown
     events = [json.loads(line) for line in flyball("logs", "7", "--json").out.splitlines()]
     assert [event["seq"] for event in events] == [event.seq for event in story.events]

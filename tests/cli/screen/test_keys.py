@@ -87,7 +87,7 @@ def test_at_60_columns_events_and_the_picture_are_folded_between_words(project: 
     assert "…41" not in text
     told = " ".join(re.sub(r"\n {12}", " ", text).split())
     assert "says complete, done: tests for both criteria, all failing" in told
-    assert "RED -> GREEN: the gate passed and the agent says that it is done" in told
+    assert "RED -> GREEN: the measurements hold and the agent says that it is done" in told
     assert "dual gate" not in told
     assert "breaker" not in told
 

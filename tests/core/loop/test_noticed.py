@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from flyball.core.loop.shipping import ELSEWHERE
 from flyball.core.model.effects import Measure, RunAgent
 from flyball.core.model.events import Judged, PersonSpoke
 from flyball.core.model.measurement import Measurement, Noticed
@@ -89,6 +90,27 @@ def test_what_nothing_could_notice_passes_and_says_so(found: Noticed) -> None:
     assert [(u.name, u.detail) for u in unverified_parts(state, TaskHistory(simulator.events))] == [
         ("notice", found.evidence)
     ]
+
+
+@pytest.mark.req("C42")
+@pytest.mark.parametrize(
+    ("found", "settings", "said"),
+    [
+        (UNPROBED, {"sandbox": "none"}, True),
+        (UNPROBED, {"sandbox": "none", "setup": "make env"}, False),
+        (UNPROBED, {"sandbox": "bwrap"}, False),
+        (NEW, {"sandbox": "none"}, False),
+    ],
+)
+def test_the_verdict_line_says_where_nothing_shows_whose_files_were_measured(
+    found: Noticed, settings: dict[str, str], *, said: bool
+) -> None:
+    task = replace(a_task(items=()), workflow="quick", agents=(ONE,))
+    roles = {"default": AgentChoice("one", "large")}
+    chosen = replace(task.settings, roles=roles, attended=False, **settings)
+    state = Simulator(Noticing(found), replace(task, settings=chosen), "IMPLEMENT").run()
+    assert state.stopped is not None
+    assert (state.decision, ELSEWHERE in state.stopped.reason) == ("DONE", said)
 
 
 def test_a_setting_lets_it_pass_and_the_reason_says_that_nothing_noticed_it() -> None:

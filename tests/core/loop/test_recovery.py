@@ -45,9 +45,9 @@ def state(*rungs: str, fallback: tuple[str, ...] = ()) -> State:
     return a_state(a_task(settings=chosen), START, "GREEN", rungs=rungs, checkpoints=kept, best=kept[1])
 
 
-def next_rung(known: State, health: Health, remedy: Remedy | None = None, *, repeats: bool = True) -> Recovery:
+def next_rung(known: State, health: Health, remedy: Remedy | None = None, *, stay: bool = False) -> Recovery:
     verdict = Verdict(health, "", remedy or REMEDIES[health], Confidence.HIGH, Trend.STABLE, "evidence")
-    return recover(known, known.main, "tester", verdict, NOW, repeats=repeats)
+    return recover(known, known.main, "tester", verdict, NOW, stay=stay)
 
 
 @pytest.mark.req("O50")
@@ -97,7 +97,7 @@ def test_a_breaker_at_its_threshold_makes_a_new_failure_stalled_whose_rung_leave
     assert follow(History(), seen)[1].health is Health.PROGRESSING
     _, verdict = follow(History(), seen, own=Own(Breaker(no_progress=2), Strikes(2, 3)))
     assert (verdict.health, verdict.evidence) == (Health.STALLED, "no progress in 2 iterations")
-    assert next_rung(state(), Health.STALLED, repeats=False) == Recovery("fresh-context")
+    assert next_rung(state(), Health.STALLED, stay=True) == Recovery("fresh-context")
     assert next_rung(state(), Health.PROGRESSING) == Recovery()
 
 

@@ -110,7 +110,7 @@ def test_of_those_that_say_the_same_the_newest_counts_o41() -> None:
 
 def test_why_a_learning_is_shown_is_told_part_by_part_o41() -> None:
     (found,) = rank([entry(age=0, files=("src/a.py",))], asked(files=("src/a.py",)))
-    assert found.why == "shares src/a.py 4.0, recent 1.0"
+    assert found.why == "shares src/a.py, recent"
 
 
 # Validity.

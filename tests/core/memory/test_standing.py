@@ -84,7 +84,16 @@ def test_going_back_leaves_later_decisions_undone_and_earlier_ones_standing_o45(
     journal = Journal().turn(1).add(DECISION).accept("RED", "t1")
     journal.turn(2).add(replace(DECISION, number=2, title="Other", turn=2)).accept("GREEN", "t2")
     journal.add(LearningRecorded(3, "anti-pattern", "it fell", source="rollback", turn=2))
-    assert journal.accept("rollback-9", "t1").restore("c-RED").states() == ["kept", "undone", "kept"]
+    assert journal.accept("rollback-9", "t1").restore("c-RED").states() == ["kept", "undone", "proposed"]
+    assert journal.turn(3).accept("GREEN-2", "t3").states() == ["kept", "undone", "kept"]
+
+
+@pytest.mark.req("C16")
+@pytest.mark.parametrize("source", ["review", "rollback"])
+def test_an_alarm_teaches_nothing_until_later_work_is_accepted(source) -> None:
+    journal = Journal().turn(1).add(LearningRecorded(1, "anti-pattern", "it fell", source=source, turn=1))
+    assert journal.states() == ["proposed"]
+    assert journal.turn(2).accept("GREEN", "t2").states() == ["kept"]
 
 
 def test_going_back_to_work_nobody_had_accepted_makes_its_decision_a_proposal_o45() -> None:

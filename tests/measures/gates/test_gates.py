@@ -10,10 +10,7 @@ from tests.measures.conftest import MUL, PYTEST
 
 from flyball.core.model.task import Gate
 from flyball.measures.gates.running import (
-    CANNOT_COLLECT,
     COMMAND_MISSING,
-    NO_TESTS_YET,
-    NOTHING_COLLECTED,
     RUNNER_FAILED,
     TIMED_OUT,
 )
@@ -61,9 +58,7 @@ def test_known_failures_do_not_fail_the_gate_and_may_not_grow(new_lab) -> None:
     [
         ("no-such-runner --all", {}, COMMAND_MISSING),
         (f"{sys.executable} -S -m pytest", {}, COMMAND_MISSING),
-        ("PYTEST", {"tests/test_old.py": "X = 1\n"}, NOTHING_COLLECTED),
         ("PYTEST --no-such-option", {}, RUNNER_FAILED),
-        ("PYTEST", {"tests/test_old.py": "import nothing_of_that_name\n"}, CANNOT_COLLECT),
     ],
 )
 def test_a_gate_that_cannot_run_is_broken_at_the_baseline(new_lab, command, files, why) -> None:
@@ -75,9 +70,18 @@ def test_a_gate_that_cannot_run_is_broken_at_the_baseline(new_lab, command, file
 
 
 @pytest.mark.req("C7")
-def test_a_repository_without_tests_is_told_apart_from_one_whose_tests_are_not_found(new_lab) -> None:
-    lab = new_lab({"calc.py": "X = 1\n"}, bare=True)
-    assert lab.measure("baseline").gates[0].broken == NO_TESTS_YET
+@pytest.mark.parametrize("files", [{}, {"tests/test_old.py": "X = 1\n"}], ids=["none", "nothing in the file"])
+def test_a_suite_without_tests_stops_nothing(new_lab, files) -> None:
+    measured = new_lab({"calc.py": "X = 1\n", **files}, bare=True).measure("baseline")
+    assert not measured.broken
+    assert measured.counts.total == 0
+
+
+@pytest.mark.req("C7")
+def test_a_test_file_that_cannot_be_loaded_is_a_failing_test_at_the_baseline(new_lab) -> None:
+    measured = new_lab({"tests/test_old.py": "import nothing_of_that_name\n"}).measure("baseline")
+    assert not measured.broken
+    assert (measured.counts.passing, measured.counts.known_failing) == (0, 1)
 
 
 @pytest.mark.req("C7")
@@ -194,7 +198,7 @@ def test_the_outside_environment_does_not_reach_the_gate(lab) -> None:
     assert "PATH=" in shown
 
 
-def test_only_the_candidate_the_environment_and_what_is_carried_lie_in_the_gate(lab) -> None:
+def test_only_the_candidate_what_set_up_made_and_what_is_carried_lie_in_the_gate(lab) -> None:
     (lab.repository / ".env").write_text("A=1\n")
     (lab.repository / "stray.txt").write_text("x\n")
     lab.settings = replace(
@@ -203,7 +207,8 @@ def test_only_the_candidate_the_environment_and_what_is_carried_lie_in_the_gate(
     lab.gates(Gate("list", "ls -A; touch left-over; exit 1", 600.0))
     lab.measure("baseline")
     shown = lab.measure("gates").gates[0].output.split()
-    assert sorted(shown) == sorted([".env", ".gitignore", "calc.py", "node_modules", "pyproject.toml", "tests"])
+    made = ["junk", "node_modules"]
+    assert sorted(shown) == sorted([".env", ".gitignore", "calc.py", *made, "pyproject.toml", "tests"])
 
 
 def test_setup_runs_at_the_baseline_and_again_only_when_a_manifest_changed(lab) -> None:

@@ -362,6 +362,20 @@ def test_a_script_that_failed_before_the_change_is_evidence(new_lab: Callable[..
     assert found == ("new-test", "the gate check fails without the change")
 
 
+@pytest.mark.req("C15")
+@pytest.mark.parametrize(
+    ("there", "kind"), [(False, "new-test"), (True, "nothing")], ids=["red before", "green before"]
+)
+def test_a_script_that_failed_before_the_work_notices_it_though_it_runs_none_of_it(
+    new_lab: Callable[..., Lab], kind: str, *, there: bool
+) -> None:
+    before = {"alpha.py": "def alpha():\n    return 1\n"} if there else {}
+    lab = new_lab({"check.sh": "ls alpha* || { echo alpha is missing; exit 1; }\n", **before}, bare=True)
+    lab.forget_tests()
+    lab.gates(Gate("check", "sh check.sh", 600.0))
+    assert look(lab, {"alpha.py": "def alpha():\n    return 2\n"})[0] == kind
+
+
 def test_sources_of_a_project_that_keeps_another_syntax_are_no_fault(new_lab: Callable[..., Lab]) -> None:
     lab = new_lab({"old.py": "print 'two'\n"})
     measured = lab.measure("green", {"new.py": "print 'three'\n"})

@@ -45,6 +45,14 @@ def test_a_finished_piece_of_work_passes_every_check_that_can_be_made(green_lab)
     assert measured.tricks == ()
 
 
+@pytest.mark.req("C17", "C41")
+def test_document_makes_the_checks_of_documents_that_qa_will_make(green_lab) -> None:
+    green_lab.settings = replace(green_lab.settings, lint="true", qa=QaSettings(changelog="off"))
+    found = statuses(green_lab.measure("document", FINISHED | {"README.md": "# nothing\n"}))
+    assert found == {"readme": "fail", "decision_record": "pass", "changelog": "n/a"}
+    assert statuses(green_lab.measure("document", FINISHED))["readme"] == "pass"
+
+
 def test_an_unfinished_one_fails_each_check_with_a_sentence(green_lab) -> None:
     tangle = "".join(f"    if a == {n}:\n        return {n}\n" for n in range(11))
     block = "".join(f"    value_{n} = {n} + len(str(a))\n" for n in range(8))

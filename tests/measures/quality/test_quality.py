@@ -7,8 +7,9 @@ from msgspec.structs import replace
 from tests.measures.conftest import Lab
 
 from flyball.core.model.task import CodeLimits, Gate
+from flyball.core.text.documents import is_document
 from flyball.measures.quality.complexity import _functions, duplicated_lines
-from flyball.measures.quality.documents import is_decision_record, is_document
+from flyball.measures.quality.documents import is_decision_record
 
 TANGLED = (
     "def add(a, b):\n    return a + b\n\n\ndef tangled(a, b, c):\n"

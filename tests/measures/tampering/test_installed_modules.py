@@ -1,9 +1,8 @@
-"""C45: a new module that would be found before one of the environment is refused, whatever the environment holds."""
+"""C45: the names that an environment holds, and only those it can see."""
 
 from pathlib import Path
 
 import pytest
-from tests.measures.conftest import MUL, tricked
 
 from flyball.measures.tampering.installed_modules import installed_modules
 
@@ -33,9 +32,14 @@ def test_the_modules_beside_the_programs_that_a_command_names_are_found(tmp_path
     assert installed_modules([], f"{program} 'unclosed", "") == {"hamcrest"}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", ["hypothesis.py", "tests/Hypothesis.py", "__future__.py", "src/statistics.py"])
-def test_a_new_module_that_shadows_what_tests_import_is_removed_and_named(green_lab, path) -> None:
-    measured = green_lab.measure("green", {"calc.py": MUL, path: "X = 1\n"})
-    tricked(measured, "runner-shadowed", path)
-    assert not (green_lab.home / "gate" / "task" / path).exists()
+@pytest.mark.req("C16")
+def test_a_virtual_environment_does_not_hold_what_only_its_base_interpreter_has(tmp_path: Path) -> None:
+    base, program = tmp_path / "base" / "bin" / "python3", tmp_path / "venv" / "bin" / "python"
+    (tmp_path / "base" / "lib" / "python3.12" / "site-packages" / "yaml").mkdir(parents=True)
+    (tmp_path / "venv" / "lib" / "python3.12" / "site-packages" / "pytest").mkdir(parents=True)
+    for each in (base, program):
+        each.parent.mkdir(parents=True)
+    base.write_text("#!/bin/sh\n")
+    base.chmod(0o755)
+    program.symlink_to(base)
+    assert installed_modules([], f"{program} -m pytest", "") == {"pytest"}

@@ -2,7 +2,6 @@
 
 import json
 import tomllib
-from functools import partial
 
 import pytest
 
@@ -11,7 +10,7 @@ from flyball.measures.sources import is_test_file, source_tests
 from flyball.measures.tampering.gate_scripts import makings
 from flyball.measures.tampering.protected import exempt, is_configuration
 from flyball.measures.tampering.sections import restore
-from flyball.measures.tampering.shadows import is_shadow, shadow as find_shadow
+from flyball.measures.tampering.shadows import is_shadow
 from flyball.measures.tampering.weakening import compare
 
 pytestmark = pytest.mark.req("C42")
@@ -90,7 +89,6 @@ def test_a_product_file_that_a_runner_is_pointed_at_is_not_protected(command) ->
         ("tests/JSON.py", True),
         ("pkg/assertpy.py", False),
         ("statistics.py", True),
-        ("x.pth", True),
         ("json.py", True),
         ("tests/os.py", True),
         ("pkg/json.py", False),
@@ -394,12 +392,3 @@ def test_what_a_gates_script_starts_in_turn_belongs_to_the_gate(commands: str, s
 @pytest.mark.parametrize("path", [".npmrc", "web/.yarnrc.yml", "bunfig.toml", ".cargo/config.toml", ".mvn/jvm.config"])
 def test_settings_that_say_how_a_runner_is_started_are_test_configuration(path: str) -> None:
     assert is_configuration(path, Settings())
-
-
-def test_a_project_that_runners_are_made_of_may_grow_and_no_other_may_become_one() -> None:
-    own = frozenset({"src/iniconfig/__init__.py", "testing/test_it.py"})
-    shadow = partial(find_shadow, installed=frozenset({"pluggy", "iniconfig"}))
-    assert shadow("src/iniconfig/initials.py", own, own | {"src/iniconfig/initials.py"}) is None
-    assert shadow("src/pluggy/__init__.py", own, own | {"src/pluggy/__init__.py"}) is not None
-    assert shadow("iniconfig/__init__.py", own, own | {"iniconfig/__init__.py"}) is not None
-    assert shadow("src/iniconfig/x.pth", own, own | {"src/iniconfig/x.pth"}) is not None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 from msgspec.structs import replace
-from tests.measures.conftest import ACCEPTED, MUL, PYTEST, RED, TESTS, tricked
+from tests.measures.conftest import ACCEPTED, MUL, PYTEST, RED, TESTS, restored, tricked
 
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.task import Gate
@@ -37,16 +37,16 @@ def test_deleting_the_accepted_tests_is_named_test_deleted_and_they_run_all_the_
     assert "tests/test_mul.py::test_ac_1_multiplies" in measured.failing
 
 
-def test_deleting_an_old_test_is_named_test_deleted_even_when_everything_else_is_right(green_lab) -> None:
+def test_deleting_an_old_test_is_undone_and_named_and_accuses_nobody_where_everything_else_is_right(green_lab) -> None:
     measured = green_lab.measure("green", {"calc.py": MUL, "tests/test_old.py": "X = 1\n"})
-    tricked(measured, "test-deleted", "tests/test_old.py")
+    restored(measured, "test-deleted", "tests/test_old.py")
     assert "test_add is gone" in measured.tricks[0].detail
 
 
 def test_moving_a_test_file_away_is_named_test_deleted(green_lab) -> None:
     text = (green_lab.workspace.root / TESTS).read_text()
     measured = green_lab.measure("green", {"calc.py": MUL, TESTS: None, "old/test_mul.py.bak": text})
-    tricked(measured, "test-deleted", TESTS)
+    restored(measured, "test-deleted", TESTS)
 
 
 @pytest.mark.parametrize(
@@ -80,21 +80,26 @@ def test_weakening_a_test_is_named_test_weakened_and_the_accepted_one_still_fail
 def test_marking_a_test_is_named_test_skipped(green_lab, line) -> None:
     text = (green_lab.workspace.root / TESTS).read_text()
     measured = green_lab.measure(
-        "green", {TESTS: text.replace("def test_ac_1_multiplies", f"{line}\ndef test_ac_1_multiplies")}
+        "green", {"calc.py": BAD, TESTS: text.replace("def test_ac_1_multiplies", f"{line}\ndef test_ac_1_multiplies")}
     )
     tricked(measured, "test-skipped", TESTS)
     assert not_passing(measured)
+    assert "measured: with this change tests/test_mul.py::test_ac_1_multiplies is" in measured.tricks[0].detail
 
 
 def test_skipping_inside_a_test_or_for_a_whole_file_is_named_test_skipped(green_lab) -> None:
     text = (green_lab.workspace.root / TESTS).read_text()
     measured = green_lab.measure(
-        "green", {TESTS: text.replace("import pytest\n", "import pytest\n\npytestmark = pytest.mark.skip\n")}
+        "green",
+        {"calc.py": BAD, TESTS: text.replace("import pytest\n", "import pytest\n\npytestmark = pytest.mark.skip\n")},
     )
     tricked(measured, "test-skipped", TESTS)
     measured = green_lab.measure(
         "green",
-        {TESTS: text.replace("    assert mul(2, 3) == 6", "    pytest.skip('later')\n    assert mul(2, 3) == 6")},
+        {
+            "calc.py": BAD,
+            TESTS: text.replace("    assert mul(2, 3) == 6", "    pytest.skip('later')\n    assert mul(2, 3) == 6"),
+        },
     )
     tricked(measured, "test-skipped", TESTS)
 
@@ -113,18 +118,12 @@ def test_a_new_conftest_that_exits_by_force_is_removed_and_named_exit_forced(gre
     assert measured.counts.total == 5
 
 
-def test_a_new_conftest_is_named_with_what_to_do_instead(lab) -> None:
-    measured = lab.measure("red", {"tests/conftest.py": "import pytest\n"})
-    told = next(trick.detail for trick in measured.tricks if trick.path == "tests/conftest.py")
-    assert "put fixtures into the test file that needs them, or ask for the change in protected_changes" in told
-
-
 def test_a_changed_conftest_is_put_back_and_named(new_lab) -> None:
     lab = new_lab({"tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef one():\n    return 1\n"})
     measured = lab.measure(
         "green", {"tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef one():\n    return 2\n"}
     )
-    tricked(measured, "test-config-changed", "tests/conftest.py")
+    restored(measured, "test-config-changed", "tests/conftest.py")
     assert measured.gates[0].passed, "the accepted conftest is what was measured"
 
 
@@ -155,7 +154,7 @@ def test_product_code_that_exits_by_force_after_the_tests_have_begun_is_named_ex
 )
 def test_collect_only_in_a_new_configuration_file_is_named_test_config_changed(green_lab, path, text) -> None:
     measured = green_lab.measure("green", {path: text})
-    tricked(measured, "test-config-changed", path)
+    restored(measured, "test-config-changed", path)
     assert not_passing(measured)
     assert measured.counts.total == 5
 
@@ -164,47 +163,40 @@ def test_collect_only_in_a_new_configuration_file_is_named_test_config_changed(g
 def test_installed_metadata_that_registers_a_runner_plugin_is_removed_and_named(green_lab, folder) -> None:
     points = f"{folder}/entry_points.txt"
     measured = green_lab.measure("green", {points: "[pytest11]\nevil = plug\n", "plug.py": "X = 1\n"})
-    tricked(measured, "test-config-changed", points)
-    assert not (green_lab.home / "gate" / "task" / points).exists()
-
-
-def test_a_module_that_hides_a_folder_of_tests_is_removed_and_named(green_lab) -> None:
-    measured = green_lab.measure("green", {"calc.py": MUL, "tests.py": "__path__ = ['elsewhere']\n"})
-    tricked(measured, "runner-shadowed", "tests.py")
-    assert not (green_lab.home / "gate" / "task" / "tests.py").exists()
+    restored(measured, "test-config-changed", points)
+    assert green_lab.workspace.read_file(measured.tree, points) is None
 
 
 def test_collect_only_in_the_manifest_is_named_and_its_other_sections_are_the_candidates(green_lab) -> None:
     text = (green_lab.workspace.root / "pyproject.toml").read_text()
     changed = text.replace('addopts = "-q"', 'addopts = "--co"').replace("key = 1", "key = 2")
     measured = green_lab.measure("green", {"pyproject.toml": changed})
-    tricked(measured, "test-config-changed", "pyproject.toml")
+    restored(measured, "test-config-changed", "pyproject.toml")
     assert "--co" in measured.tricks[0].detail
     assert not_passing(measured)
-    laid = (green_lab.home / "gate" / "task" / "pyproject.toml").read_text()
+    laid = green_lab.workspace.read_file(measured.tree, "pyproject.toml").decode()
     assert "key = 2" in laid
     assert '"-q"' in laid
     assert "--co" not in laid
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "pytest.py",
-        "pytest/__init__.py",
-        "_pytest/__init__.py",
-        "sitecustomize.py",
-        "usercustomize.py",
-        "tests/unittest.py",
-        "pygments.py",
-        "evil.pth",
-    ],
-)
-def test_a_file_in_place_of_the_runner_is_removed_and_named_runner_shadowed(green_lab, path) -> None:
+@pytest.mark.req("C45")
+@pytest.mark.parametrize("path", ["pytest.py", "pytest/__init__.py", "_pytest/__init__.py"])
+def test_a_file_that_the_gate_imports_in_place_of_the_runner_is_undone_and_named(green_lab, path) -> None:
     measured = green_lab.measure("green", {path: "import sys\nsys.exit(0)\n"})
-    tricked(measured, "runner-shadowed", path)
+    tricked(measured, "exit-forced", path)
+    assert "without" in measured.tricks[0].detail
+    assert measured.put_back == (path,)
     assert not_passing(measured)
     assert measured.counts.total == 5
+
+
+@pytest.mark.req("C16", "C45")
+@pytest.mark.parametrize("path", ["sitecustomize.py", "hypothesis.py", "src/statistics.py", "tests/Hypothesis.py"])
+def test_a_new_module_with_the_name_of_another_that_no_gate_imports_is_a_remark(green_lab, path) -> None:
+    measured = green_lab.measure("green", {"calc.py": MUL, path: "X = 1\n"})
+    assert (measured.tricks, measured.green_runs, measured.put_back) == ((), 2, ())
+    assert [remark.file for remark in measured.remarks if "imported in its place" in remark.text] == [path]
 
 
 BAD = MUL.replace("a * b", "0")
@@ -231,12 +223,19 @@ def test_a_new_file_beside_the_tests_may_be_consented_to(green_lab) -> None:
     assert green_lab.measure("green", {"calc.py": BAD, "tests/__init__.py": MEND}).tricks == ()
 
 
-@pytest.mark.parametrize("path", ["tests/calc.py", "src/calc.py", "lib/calc/__init__.py"])
-def test_a_new_module_of_the_same_name_as_the_one_under_test_is_named_wrong_tree(green_lab, path) -> None:
-    measured = green_lab.measure("green", {"calc.py": BAD, path: MUL})
-    tricked(measured, "wrong-tree", path)
-    assert "calc.py" in measured.tricks[0].detail
-    assert not_passing(measured)
+def test_a_new_module_that_tests_import_in_place_of_the_accepted_one_is_named_wrong_tree(green_lab) -> None:
+    measured = green_lab.measure("green", {"calc.py": BAD, "tests/calc.py": MUL})
+    tricked(measured, "wrong-tree", "tests/calc.py")
+    assert "calc.py was replaced by a file that raises" in measured.tricks[0].detail
+    assert measured.put_back == ("tests/calc.py",)
+
+
+@pytest.mark.req("C16")
+def test_a_new_module_that_the_accepted_one_passes_on_is_nobodys_trick(green_lab) -> None:
+    passed_on = "from more.calc import add, mul\n"
+    files = {"calc.py": passed_on, "more/__init__.py": "", "more/calc.py": MUL}
+    measured = green_lab.measure("green", files)
+    assert (measured.tricks, measured.green_runs) == ((), 2)
 
 
 def test_code_imported_from_neither_tree_nor_environment_is_named_wrong_tree(green_lab) -> None:
@@ -314,10 +313,12 @@ def test_a_forged_report_hook_in_conftest_is_removed_and_named_report_forged(gre
         def pytest_runtest_makereport(item, call):
             outcome = yield
             outcome.get_result().outcome = "passed"
+            outcome.get_result().longrepr = None
         """
-    measured = green_lab.measure("green", {"tests/conftest.py": hook})
-    tricked(measured, "report-forged", "tests/conftest.py")
-    assert not_passing(measured)
+    measured = green_lab.measure("green", {"calc.py": BAD, "tests/conftest.py": hook})
+    tricked(measured, "report-forged")
+    tricked(measured, "test-aided", "tests/conftest.py")
+    assert measured.put_back == ("tests/conftest.py",)
 
 
 def test_a_report_rewritten_at_exit_is_named_report_forged(green_lab) -> None:
@@ -445,17 +446,11 @@ def test_a_tests_folder_replaced_by_a_link_is_put_back_and_named(green_lab) -> N
     assert "tests/test_mul.py::test_ac_1_multiplies" in measured.failing
 
 
-@pytest.mark.parametrize("path", ["tests/sitecustomize.py", "tests/pytest/__init__.py", "tests/helper.pyc"])
-def test_shadows_planted_with_the_red_tests_are_removed_and_named(lab, path) -> None:
-    measured = lab.measure("red", {path: "X = 1\n"})
-    tricked(measured, "runner-shadowed", path)
-    assert not (lab.home / "gate" / "task" / path).exists()
-
-
-def test_a_package_in_place_of_an_accepted_helper_of_the_tests_is_named_runner_shadowed(new_lab) -> None:
-    lab = new_lab({"tests/helper.py": "def check(x):\n    assert x\n"})
-    measured = lab.measure("green", {"tests/helper/__init__.py": "def check(x):\n    pass\n"})
-    tricked(measured, "runner-shadowed", "tests/helper/__init__.py")
+def test_a_package_in_place_of_an_accepted_helper_of_the_tests_is_named_wrong_tree(new_lab) -> None:
+    old = "from calc import add\nfrom helper import check\n\n\ndef test_add():\n    check(add(1, 2) == 3)\n"
+    lab = new_lab({"tests/helper.py": "def check(x):\n    assert x\n", "tests/test_old.py": old})
+    measured = lab.measure("green", {"tests/helper/__init__.py": "def check(x):\n    assert x or True\n"})
+    tricked(measured, "wrong-tree", "tests/helper/__init__.py")
 
 
 def test_a_manifest_replaced_by_a_link_or_a_folder_is_put_back(green_lab) -> None:
@@ -468,7 +463,7 @@ def test_a_manifest_replaced_by_a_link_or_a_folder_is_put_back(green_lab) -> Non
     assert outside.read_text() == "mine\n"
     place.unlink()
     place.symlink_to("calc.py")
-    tricked(green_lab.measure("green"), "test-config-changed", "pyproject.toml")
+    restored(green_lab.measure("green"), "test-config-changed", "pyproject.toml")
     place.unlink()
     place.mkdir()
     (place / "x").write_text("x\n")
@@ -478,19 +473,19 @@ def test_a_manifest_replaced_by_a_link_or_a_folder_is_put_back(green_lab) -> Non
 def test_names_that_are_not_utf8_can_be_stored(green_lab) -> None:
     import msgspec
 
-    strange = os.fsencode(green_lab.workspace.root) + b"/conftest_\xff/conftest.py"
+    strange = os.fsencode(green_lab.workspace.root) + b"/folder_\xff/pytest.ini"
     os.makedirs(os.path.dirname(strange))
     with open(strange, "wb") as file:
         file.write(b"X = 1\n")
     measured = green_lab.measure("green")
     assert msgspec.json.encode(measured)
-    assert measured.tricks[0].path == "conftest_\\udcff/conftest.py"
+    assert measured.tricks[0].path == "folder_\\udcff/pytest.ini"
 
 
 @pytest.mark.parametrize("path", [".github/workflows/ci.yml", ".gitlab-ci.yml", "Jenkinsfile", ".ci/run"])
 def test_ci_configuration_is_protected(green_lab, path) -> None:
     measured = green_lab.measure("green", {"calc.py": MUL, path: "exit 0\n"})
-    tricked(measured, "test-config-changed", path)
+    restored(measured, "test-config-changed", path)
 
 
 def test_the_makefile_is_protected_only_when_a_gate_uses_make(new_lab) -> None:
@@ -499,7 +494,7 @@ def test_the_makefile_is_protected_only_when_a_gate_uses_make(new_lab) -> None:
     assert lab.measure("green", changed).tricks == ()
     lab.gates(Gate("test", "make test", 600.0))
     measured = lab.measure("green", changed)
-    tricked(measured, "test-config-changed", "Makefile")
+    restored(measured, "test-config-changed", "Makefile")
     assert measured.counts.total == 1, "pytest started by make was counted, too"
 
 
@@ -521,7 +516,7 @@ def test_tests_lost_skipped_or_weakened_while_red_tests_are_written_are_named(la
         "in RED an old test may change"
     )
     gone = {"tests/test_old.py": "from calc import sub\n\n\ndef test_sub():\n    assert sub(2, 1) == 1\n"}
-    tricked(lab.measure("red", gone), "test-deleted", "tests/test_old.py")
+    restored(lab.measure("red", gone), "test-deleted", "tests/test_old.py")
 
 
 @pytest.mark.req("C24")
@@ -530,10 +525,10 @@ def test_what_is_put_back_is_what_was_tricked_and_honest_work_stays(green_lab) -
     tampered = manifest.replace('"-q"', '"--co"').replace('version = "1.0"', 'version = "1.1"')
     changed = {"calc.py": MUL, TESTS: "X = 1\n", "sitecustomize.py": "X = 1\n", "pyproject.toml": tampered}
     measured = green_lab.measure("green", changed)
-    assert sorted(measured.put_back) == ["pyproject.toml", "sitecustomize.py", TESTS]
+    assert sorted(measured.put_back) == ["pyproject.toml", TESTS]
     read, mended = green_lab.workspace.read_file, measured.mended
     assert read(mended, TESTS) == read(green_lab.accepted, TESTS)
-    assert read(mended, "sitecustomize.py") is None
+    assert read(mended, "sitecustomize.py") is not None
     assert read(mended, "calc.py") == read(measured.candidate, "calc.py")
     kept = read(mended, "pyproject.toml").decode()
     assert ("--co" in kept, 'version = "1.1"' in kept, 'addopts = "-q"' in kept) == (False, True, True)

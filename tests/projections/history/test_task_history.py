@@ -93,7 +93,7 @@ def test_a_checkpoint_belongs_to_the_last_turn_of_its_own_lane():
     assert turns == {"start": 0, "of a": 1, "of b": 2, "of main": 0, "back": 1}
     stages = {kept.label: kept.stage for kept in told.checkpoints}
     assert stages == {"start": "RED", "of a": "WORK", "of b": "WORK", "of main": "RED", "back": "WORK"}
-    assert "put back as accepted after turn 1: x" in told.notes
+    assert "restored after turn 1: x" in told.notes
 
 
 def test_what_is_measured_in_a_subtask_counts_for_the_task_once_it_is_integrated():

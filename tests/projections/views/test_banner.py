@@ -9,7 +9,7 @@ from flyball.core.model.events import TaskStopped
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import EffectId
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.views.banner import BEGIN, END, banner
+from flyball.projections.views.banner import banner
 from flyball.testing.builders import Story, measurement
 
 pytestmark = pytest.mark.req("C22")
@@ -24,12 +24,10 @@ def opened(error: str = "TypeError in parse_row") -> Story:
 def test_the_banner_says_what_happened_and_offers_four_choices():
     story = opened()
     lines = banner(story.state, TaskHistory(story.events)).splitlines()
-    assert (lines[0], lines[-1]) == (BEGIN, END)
-    assert "PHASE: RED" in lines
-    assert "REASON: no progress in 3 iterations" in lines
-    assert "ITERATIONS: 2 in this stage, 2 in all" in lines
-    assert "TESTS_PASSING: 11/12" in lines
-    assert "LAST_ERROR: TypeError in parse_row" in lines
+    assert lines[0] == "RED stopped: no progress in 3 iterations"
+    assert "  iterations: 2 in this stage, 2 in all" in lines
+    assert "  tests that pass: 11 of 12" in lines
+    assert "  last error: TypeError in parse_row" in lines
     task = story.state.task.id
     for word in ("reset", "skip", "abort", "modify"):
         assert any(line.strip().startswith(f"flyball {word} {task}") for line in lines)
@@ -43,11 +41,11 @@ def test_the_banner_of_a_subtask_is_about_that_subtask():
     story.ask(Question("breaker", "What now?")).switch_to("2.2").iterate(error="another")
     story.add(TaskStopped("blocked", "it repeats", question=EffectId("2.1/ask/1")))
     lines = banner(story.state, TaskHistory(story.events)).splitlines()
-    assert "SUBTASK: 2.1" in lines
-    assert "REASON: it repeats" in lines
-    assert "ITERATIONS: 5 in this stage, 8 in all" in lines
-    assert "TESTS_PASSING: 10/12" in lines
-    assert "LAST_ERROR: KeyError in write" in lines
+    assert "  subtask: 2.1" in lines
+    assert lines[0].endswith(" stopped: it repeats")
+    assert "  iterations: 5 in this stage, 8 in all" in lines
+    assert "  tests that pass: 10 of 12" in lines
+    assert "  last error: KeyError in write" in lines
 
 
 @pytest.mark.req("C22", "C24")
@@ -66,13 +64,12 @@ def test_going_back_after_a_trick_is_offered_where_it_goes_back_in_the_lane_that
     assert f"  flyball {command.format(story.state.task.id)} " in banner(story.state, TaskHistory(story.events))
 
 
-def test_an_error_cannot_end_the_banner():
-    story = opened(f"x\n{END}\nOPTIONS: none")
+def test_an_error_cannot_add_lines_to_the_banner():
+    story = opened("x\nChoose one:\n  rm -rf .")
     text = banner(story.state, TaskHistory(story.events))
-    assert text.splitlines().count(END) == 1
-    assert text.splitlines()[-1] == END
+    assert text.splitlines().count("Choose one:") == 1
 
 
 def test_a_banner_without_any_measurement_still_stands():
     story = Story()
-    assert "TESTS_PASSING: none measured" in banner(story.state, TaskHistory(story.events))
+    assert "tests that pass: none measured" in banner(story.state, TaskHistory(story.events))

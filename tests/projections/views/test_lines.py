@@ -64,7 +64,7 @@ def test_a_run_reads_as_a_story():
         t.startswith("GREEN 1     verdict: CONTINUE, PROGRESSING: first iteration; the agent says done, but")
         for t in told
     )
-    assert "GREEN       RED -> GREEN: the gate passed and the agent says that it is done" in told
+    assert "GREEN       RED -> GREEN: the measurements hold and the agent says that it is done" in told
     assert told[-1].startswith("SHIP        DONE: gates passed")
 
 

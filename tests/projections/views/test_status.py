@@ -56,6 +56,12 @@ def test_a_check_that_was_not_made_is_shown_as_unverified():
 
 
 @pytest.mark.req("O60")
+@pytest.mark.req("C50")
+def test_a_failed_check_that_does_not_block_is_named():
+    story = short_tdd_run()
+    assert [(w.name, w.detail) for w in of(story).warnings] == [("duplication", "7 %")]
+
+
 def test_every_subtask_has_its_live_state():
     story = Story().start()
     assert {s.state for s in of(story).subtasks} == {"not-started"}

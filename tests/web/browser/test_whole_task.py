@@ -29,6 +29,7 @@ sandbox = "{sandbox}"
 command = ["{python}", "-S", "{agents}/agent.py", "{home}", "{address}"]
 [gates]
 test = "test -e README.md"
+unnoticed = "allow"
 """
 AGENT = '''\
 import json, os, pathlib, re, sys, time, urllib.error, urllib.request

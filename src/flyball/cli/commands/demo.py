@@ -97,9 +97,6 @@ def _open_page(site: Site) -> None:
     """Show the page of this sample in the browser while the loop runs."""
     import webbrowser
 
-    from flyball.cli.commands.serve import require_web
-
-    require_web()
     from flyball.web.access import opening_file
     from flyball.web.serving import Listening, serve_beside
 

@@ -60,7 +60,7 @@ def init(
             put_json(_data(path, proposal, measured))
         else:
             put("\n".join(_lines(path, text, proposal, measured, trust.needs_trust(file))))
-        sys.exit(DONE if proposal.gates else USAGE)
+        sys.exit(DONE if proposal.gates and not (measured and measured.broken) else USAGE)
 
 
 def _constitution(site: Site, *, force: bool, as_json: bool) -> None:
@@ -155,8 +155,10 @@ def _next(path: Path, proposal: Proposal, measured: Measurement | None) -> Itera
 
     if not proposal.gates:
         yield f'name the command that runs the tests, below [gates] in {path.name}: test = "COMMAND", then: flyball trust'
-    elif measured is not None and measured.broken:
+    elif measured is not None and _objection(measured):
         yield f"make the gate's command work here (see above; setup in {path.name} installs what it needs)"
+        if not measured.broken:
+            yield 'or, if the work is to make the failing tests pass: flyball run --failing work "what is to be done"'
     if proposal.agent is None:
         yield f"install an agent (flyball agents lists those it knows), or name a program in {path.name} as shown there"
     login = login_wanted(proposal)
@@ -186,12 +188,21 @@ def _tool(tool: GateResult) -> str:
     return f"{tool.name}: {'nothing found' if tool.passed else f'exit {tool.exit_code}; only new findings will count'}"
 
 
+def _objection(measured: Measurement) -> str:
+    """Why no task could begin from this baseline, or an empty string."""
+    from flyball.measures.gates.telling import telling_line
+
+    silent = measured.passes_nothing
+    told = f"{silent.name}: no test passes on the untouched tree: {telling_line(silent.output)}" if silent else ""
+    return measured.broken or told
+
+
 def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
     """What a person has to see to before a run can succeed."""
     from flyball.wiring.tools.proposing import login_wanted
 
-    missing = []
-    broken = measured.broken if measured else ""
+    missing: list[str] = []
+    broken = _objection(measured) if measured else ""
     if not proposal.gates:
         missing.append("no way to run tests was found, so nothing could be measured")
     elif broken and proposal.setup is None:

@@ -104,5 +104,5 @@ def _lines(each: LearningListed) -> list[str]:
     lines.append(f"    {each.state}{because}; {each.file}")
     if each.why:
         word = "would be shown" if each.shown else "would not be shown"
-        lines.append(f"    {word}: {each.score:.1f} = {each.why}")
+        lines.append(f"    {word}: {each.why}")
     return lines

@@ -110,7 +110,7 @@ def _transcript(site: Site, task: TaskId, turn: int) -> Iterator[str]:
     given = _given_to(site, task, turn)
     if given:
         yield f"===== turn {turn}, learnings it was given"
-        yield from (f"{each.id} {each.score:.1f} = {each.why}" for each in given)
+        yield from (f"{each.id} {each.title} ({each.why})" for each in given)
     for name, path in files.items():
         yield f"===== turn {turn}, {name} ({path})"
         yield from map(hide, display_lines(site.state(task).task, agent, path))

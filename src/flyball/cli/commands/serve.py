@@ -9,8 +9,6 @@ import typer
 from flyball.cli.support.exits import exit_on_refusal, say
 from flyball.cli.support.numbers import whole_number
 from flyball.cli.support.output import put
-from flyball.core.extras import install_command
-from flyball.ports import Refusal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +47,6 @@ def serve(
     from flyball.config.home import home_folder
 
     with exit_on_refusal():
-        require_web()
         from flyball.web.access import token_of
         from flyball.web.serving import ServeOptions, listening, serve as serve_pages
 
@@ -59,17 +56,6 @@ def serve(
             return
         options = ServeOptions(host, port, read_only, new_token)
         serve_pages(home, options, lambda listening: _announce(home, listening, open_=open_))
-
-
-def require_web() -> None:
-    """Refuse where the page's libraries are not installed, with the command that brings them."""
-    import sys
-    from importlib.util import find_spec
-
-    if find_spec("starlette") is None or find_spec("uvicorn") is None:
-        raise Refusal(
-            f"The page needs libraries that are not installed. Type: {install_command('web', sys.executable)}"
-        )
 
 
 def _announce(home: Path, listening: Listening, *, open_: bool) -> None:

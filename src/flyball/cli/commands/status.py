@@ -76,6 +76,8 @@ def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[Pe
     yield f"  spent       {_spend(shown)}"
     yield from (f"  skipped     {forced.stage}: not verified" for forced in shown.forced)
     yield from (f"  unverified  {check.name}: {check.detail}" for check in shown.unverified)
+    yield from (f"  warning     {check.name} fails: {check.detail}" for check in shown.warnings)
+    yield from (f"  failing     {line}" for line in shown.failures)
     yield from (f"  caught      {trick.kind} in {trick.path}" for trick in shown.tricks)
     if shown.remarks.count:
         yield f"  remarks     {shown.remarks.count} for the reviewer; see: flyball report {shown.task}"

@@ -15,7 +15,7 @@ from flyball.core.model.events import Event
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.views.banner import BEGIN, banner
+from flyball.projections.views.banner import banner
 from flyball.projections.views.lines import json_line, line
 from flyball.projections.views.standing import next_command
 from flyball.projections.views.status import status
@@ -56,13 +56,8 @@ class PlainScreen:
             self.write(f"{time_of_day(system_clock.now())} {line}")
 
     def closing(self, state: State) -> None:
-        """The banner of a breaker is a format that programs read, and stays as it is; other last words have their time, too."""
-        said = ending(state, self._history)
-        if said.startswith(BEGIN):
-            self.write(said)
-            return
-        for text in said.splitlines():
-            self.write(f"{time_of_day(system_clock.now())} {text}")
+        """The last lines have no time of day: commands among them are there to be copied."""
+        self.write(ending(state, self._history))
 
     @contextmanager
     def suspend(self) -> Iterator[None]:

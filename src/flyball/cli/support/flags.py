@@ -41,6 +41,13 @@ SETTINGS: dict[str, Any] = {
             help="Gate to measure with; repeatable. {junit} in COMMAND is the report's path. Default: the gates of flyball.toml.",
         ),
     ],
+    "may_change": Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GLOB",
+            help="Protected files the work may change, such as 'tests/**'; repeatable. Default: those the request names.",
+        ),
+    ],
     "setup": _text(
         "Command that installs what the tests need, run in each tree a task works or measures in. Default: none.",
         "COMMAND",
@@ -56,9 +63,12 @@ SETTINGS: dict[str, Any] = {
         "Sandbox: auto, bwrap or none. Default: auto (bwrap; where bwrap does not work, an attended run warns and continues, an unattended run refuses).",
         "KIND",
     ),
-    "in_place": Annotated[
+    "merge": Annotated[
         bool | None,
-        typer.Option("--in-place", help="Work in this tree. Default: work in an isolated checkout."),
+        typer.Option(
+            "--merge/--no-merge",
+            help="Merge the branch of a DONE task into the branch that is checked out, as `flyball merge` does. Default: no.",
+        ),
     ],
     "parallel": Annotated[
         int | None,
@@ -87,6 +97,11 @@ SETTINGS: dict[str, Any] = {
             help="Ask you about the plan, or about the criteria in the document, before work begins. Default: no.",
         ),
     ],
+    "failing": _text(
+        "What tests are that fail before any work: work (it is not done while one of them fails) or known."
+        " Default: what the request says; else an attended run asks, and for an unattended run they are known.",
+        "WORD",
+    ),
     "optional": Annotated[
         bool | None,
         typer.Option("--optional", help="Work on the optional entries of an imported plan as well. Default: no."),
@@ -129,8 +144,9 @@ def takes(*names: str, default: str = "") -> Callable[[Callable[..., None]], Cal
             from flyball.config.settings import RunFlags
 
             given = {name: values.pop(name) for name in names}
-            if "gates" in given:
-                given["gates"] = tuple(given["gates"] or ())
+            for name in ("gates", "may_change"):
+                if name in given:
+                    given[name] = tuple(given[name] or ())
             command(**values, typed=RunFlags(**given))
 
         taking.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

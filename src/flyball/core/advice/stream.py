@@ -26,7 +26,7 @@ class StreamObservation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_
     """One line of `flyball monitor --stream`; what a loop does not know it leaves out.
 
     A new context counts as begun from a restored tree unless `restored` says no; a `metric` makes it a loop that optimises
-    unless `kind` says otherwise; a `claim` counts only where it says that the loop is blocked.
+    unless `kind` says otherwise; a `claim` counts only where it says that the loop is blocked, or in progress while no gate names a test.
     """
 
     iteration: Whole
@@ -100,6 +100,8 @@ def of_stream(line: StreamObservation, history: History) -> Observation:
         gate_held=held,
         gate_broken=next((reason for gate in line.gates if (reason := broken_gate(gate))), None),
         restored=anew if line.restored is None else line.restored,
+        in_progress=_status(line.claim) == "in_progress",
+        uncounted=bool(red) and not failing,
         budget_gone=line.budget_gone,
         tokens=line.tokens,
         usd=line.usd,
@@ -116,10 +118,14 @@ def broken_gate(gate: GateOutput) -> str | None:
 
 def _blockers(claim: str | bool | dict[str, Any] | None) -> tuple[Blocker, ...]:
     """That it is blocked is the one thing a loop is believed: it asks for a person, and opens nothing."""
-    said = claim.get("status") if isinstance(claim, dict) else claim
-    if not isinstance(said, str) or said.strip().lower() != "blocked":
+    if _status(claim) != "blocked":
         return ()
     reason = claim.get("summary") if isinstance(claim, dict) else ""
     return (
         Blocker("loop", "external", reason if isinstance(reason, str) and reason else "the agent says it is blocked"),
     )
+
+
+def _status(claim: str | bool | dict[str, Any] | None) -> str:
+    said = claim.get("status") if isinstance(claim, dict) else claim
+    return "_".join(said.lower().split()) if isinstance(said, str) else ""

@@ -108,6 +108,11 @@ class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
     problems: tuple[str, ...] = ()
     reviews: tuple[Validation, ...] = ()
 
+    @property
+    def in_progress(self) -> bool:
+        """Whether the agent says that its work is not finished."""
+        return self.status == "in_progress" and not self.exit_signal
+
 
 WORDS: dict[str, dict[str, str]] = {
     "status": {

@@ -136,6 +136,10 @@ def _on_window_opened(state: State, _fact: ev.WindowOpened) -> None:
     _release(state)
 
 
+def _on_failures_decided(state: State, fact: ev.FailuresDecided) -> None:
+    state.failures = fact
+
+
 def _on_item_changed(state: State, fact: ev.ItemChanged) -> None:
     state.items = tuple(replace(i, status=fact.status) if i.id == fact.id else i for i in state.items)
 
@@ -168,7 +172,7 @@ def _on_reopened(state: State, _fact: ev.TaskReopened) -> None:
     state.reopened = True
     state.midway = False
     state.round_base = state.main.tests_accepted = state.main.head
-    state.baseline = None
+    state.baseline = state.failures = None
     state.main.rejections = 0
 
 
@@ -194,6 +198,7 @@ _TABLE: dict[type, Callable[[State, Any], None]] = {
     be.HistoryImported: _ignore,
     ev.LimitHit: _on_limit_hit,
     ev.WindowOpened: _on_window_opened,
+    ev.FailuresDecided: _on_failures_decided,
     ev.ItemChanged: _on_item_changed,
     ev.UndeclaredEditsFound: _on_undeclared_edits,
     ev.LearningRecorded: _on_learning,

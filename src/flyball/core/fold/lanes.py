@@ -154,9 +154,9 @@ def _last_measured(lane: Lane) -> Measurement | None:
 
 def _weigh_tricks(state: State, lane: Lane, fact: ev.Judged) -> None:
     """What is to be put back, and what is held against the stage until an honest iteration moves."""
-    measured, lane.put_back, lane.mend = lane.loop.last, (), None
+    measured, lane.put_back = lane.loop.last, ()
+    lane.mend = measured if measured is not None and measured.mended else None
     if measured is not None and measured.caught:
-        lane.mend = measured if measured.mended else None
         lane.loop.caught = Caught(fact.iteration, measured.caught[:TRICKS_REMEMBERED])
         state.checkpoints = tuple(
             replace(c, tricked=True) if c.commit == measured.candidate else c for c in state.checkpoints

@@ -181,9 +181,10 @@ def _resume(state: State) -> None:
         baseline.broken
         or baseline.unusable
         or state.regressed
+        or (baseline.passes_nothing and not state.turns)
         or ((baseline.uncounted_failure or baseline.unseen) and not state.iterations)
     ):
-        state.baseline = None
+        state.baseline = state.failures = None
     state.stopped = None
 
 

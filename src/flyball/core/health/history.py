@@ -8,7 +8,10 @@ RECENT_MARKS = 4
 
 
 class Result(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is remembered of one iteration; `failure_known` and `set_known` say what the task had seen before it."""
+    """What is remembered of one iteration; `failure_known` and `set_known` say what the task had seen before it.
+
+    `unmoved` counts the turns in a row that were in progress without a new failure, where nothing counts how far the work is.
+    """
 
     iteration: int
     context: int | None
@@ -23,6 +26,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     restored: bool = False
     failure_known: bool = False
     set_known: bool = False
+    unmoved: int = 0
     summary: str = ""
 
 

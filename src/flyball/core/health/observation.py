@@ -35,7 +35,8 @@ REMEMBERED_FAILURES = 1024
 class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     """One iteration as measured; what a loop cannot measure it leaves out. `context` is None where a loop tells of none.
 
-    A gate that does not hold should always come with `fine`: it is what tells one failure from another.
+    A gate that does not hold should always come with `fine`: it is what tells one failure from another. `in_progress` is what
+    the agent says; the failure is `uncounted` where no number says how far the work is.
     """
 
     iteration: int
@@ -61,6 +62,8 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     gate_broken: str | None = None
     restored: bool = False
     tricked: bool = False
+    in_progress: bool = False
+    uncounted: bool = False
     budget_gone: bool = False
     tokens: int = 0
     usd: float = 0.0
@@ -126,7 +129,12 @@ def _result(history: History, seen: Observation) -> Result:
         summary=seen.summary[:200],
     )
     known = [name.partition(":")[0] for name in _failures(result) if name in history.met]
-    return msgspec.structs.replace(result, failure_known="failure" in known, set_known="failing" in known)
+    unmoved = 0
+    if seen.in_progress and seen.uncounted and not unchanged and not seen.tricked:
+        unmoved = 1 + (history.results[-1].unmoved if history.results and "failure" in known else 0)
+    return msgspec.structs.replace(
+        result, failure_known="failure" in known, set_known="failing" in known, unmoved=unmoved
+    )
 
 
 def _is_unchanged(history: History, seen: Observation) -> bool:
@@ -141,7 +149,7 @@ def _is_unchanged(history: History, seen: Observation) -> bool:
 
 def _rate(seen: Observation) -> float | None:
     """Pass rate as measured, or of the batch; None where there is nothing to pass."""
-    if seen.pass_rate is not None:
+    if seen.pass_rate is not None or seen.uncounted:
         return seen.pass_rate
     attempted = {*seen.batch, *seen.passed, *seen.failed}
     return len(set(seen.passed) - set(seen.failed)) / len(attempted) if attempted else None

@@ -50,6 +50,11 @@ class HealthCase(NamedTuple):
         """The results of the present context; a loop that tells of no context has none."""
         return [result for result in self.history.results if result.context == self.seen.context]
 
+    @property
+    def is_in_progress(self) -> bool:
+        """C15: the agent works on, and nothing counts how far it is: a failure that repeats is no signal for a while."""
+        return not _optimises(self) and 0 < self.last.unmoved <= self.limits.unchanged_output
+
     def limit(self, setting: str) -> int:
         """The value of a setting; the breaker's depend on the stage."""
         name = setting.removeprefix("breaker.")
@@ -85,6 +90,8 @@ def find_health(case: HealthCase) -> tuple[Health, list[Signal]] | None:
     In a first iteration there is nothing to compare (M11): only the breaker has counted it.
     """
     for group in TABLE if case.history.iterations > 1 else TABLE[-1:]:
+        if group.health is Health.STALLED and case.is_in_progress:
+            continue
         signals = [signal for row in group.rows if (signal := _signal(row, case))] if group.applies(case) else []
         if signals:
             return group.health, signals

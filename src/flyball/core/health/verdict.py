@@ -98,7 +98,10 @@ class Trend(StrEnum):
 
 
 class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """When a signal counts; the defaults of the in-context ones are confirmed on recorded loops."""
+    """When a signal counts; the defaults of the in-context ones are confirmed on recorded loops.
+
+    `unchanged_output` is for how many turns in a row a known failure without counts is no signal, while the agent reports progress.
+    """
 
     reversals: int = 2
     falls: int = 2
@@ -113,6 +116,7 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     contexts: int = 5
     patience: int = 20
     broken_trees: int = 2
+    unchanged_output: int = 10
 
 
 class Verdict(msgspec.Struct, frozen=True):

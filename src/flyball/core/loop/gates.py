@@ -35,6 +35,13 @@ class Weighed(msgspec.Struct, frozen=True):
     rejected: bool = False
     unverified: bool = False
     """Whether nothing is against the work but that no measurement shows it."""
+    by_output: bool = False
+    """Whether the failure is known by the output of a gate that counts nothing."""
+
+    @property
+    def uncounted(self) -> bool:
+        """Whether no number says how far the work is."""
+        return self.by_output or self.unverified
 
 
 Weigh = Callable[[State, Lane, Measurement, Claim], Weighed]
@@ -61,14 +68,23 @@ def green(state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Wei
         "consecutive_green_runs": measured.green_runs,
     }
     return Weighed(
-        gate_verdict("all tests pass in two full runs", missing, values),
-        progress=_tests_moved(measured, earlier) or _fewer_failed_checks(measured, earlier),
+        gate_verdict(passing_condition(measured, "in two full runs"), missing, values),
+        progress=_tests_moved(measured, earlier)
+        or _output_moved(measured, earlier)
+        or _fewer_failed_checks(measured, earlier),
         score=float(counts.passing - counts.failing * 1000 - len(measured.missing) * 1000),
         rate=pass_rate(measured),
-        failing=measured.failing,
+        failing=None if measured.is_known_by_output else measured.failing,
         findings=lane.loop.findings,
         unverified=bool(unverified),
+        by_output=measured.is_known_by_output,
     )
+
+
+def passing_condition(measured: Measurement, when: str) -> str:
+    """What a green tree satisfies; known failures are never called passing."""
+    left = measured.counts.known_failing
+    return f"all tests but {plural(left, 'known failure')} pass {when}" if left else f"all tests pass {when}"
 
 
 def not_verified(state: State, lane: Lane, measured: Measurement, *, alone: bool) -> list[str]:
@@ -185,7 +201,7 @@ def not_all_passing(measured: Measurement) -> list[str]:
     missing += [f"a test is newly skipped: {t}" for t in measured.newly_skipped]
     counted = any(g.counts is not None for g in measured.gates)
     if counted and not counts.passing and not counts.failing:
-        missing.append(f"no test passed, of {counts.total} found: 0 of 0 is not green")
+        missing.append(f"no test passed, of {counts.total} found" if counts.total else "no tests ran")
     missing += [
         f"{g.name} fails: exit {g.exit_code}" for g in measured.gates if not g.passed and not g.broken and not g.counts
     ]
@@ -208,6 +224,13 @@ def _tests_moved(now: Measurement, before: Measurement | None) -> bool:
     if not any(g.counts for g in (*now.gates, *before.gates)):
         return sum(g.passed for g in now.gates) > sum(g.passed for g in before.gates)
     return now.counts.passing > before.counts.passing or now.counts.failing < before.counts.failing
+
+
+def _output_moved(now: Measurement, before: Measurement | None) -> bool:
+    """Whether a changed tree makes a gate that counts no tests say something else (C15)."""
+    if before is None or before.signature is None or now.signature is None or now.tree == before.tree:
+        return False
+    return now.is_known_by_output and not now.caught and now.signature.fine != before.signature.fine
 
 
 def _fewer_failed_checks(now: Measurement, before: Measurement | None) -> bool:

@@ -17,9 +17,9 @@ from flyball.core.claims.claims import Claim
 from flyball.core.claims.values import Metric
 from flyball.core.failures.signature import Signature, signature
 from flyball.core.health import breaker as breakers
-from flyball.core.health.monitor import Remedy, Verdict, assess, change_remedy, follow
-from flyball.core.health.observation import Observation
-from flyball.core.health.table import Own
+from flyball.core.health.monitor import Remedy, Verdict, assess, change_remedy
+from flyball.core.health.observation import Observation, observe
+from flyball.core.health.table import HealthCase, Own
 from flyball.core.health.verdict import Blocker
 from flyball.core.loop.gates import Weigh, Weighed
 from flyball.core.loop.ladder import NONE_NEEDED, Recovery, are_rungs_used, recover
@@ -56,16 +56,20 @@ def judge(
     signal = claim.exit_signal and turn.kind == "ok"
     failure = _failure(measured, weighed)
     seen = _observation(lane, turn, measured, weighed, failure)
+    thresholds, history = state.task.settings.monitor, observe(lane.loop.history, seen)
     strikes = state.task.settings.breaker.strikes(lane.stage, strikes)
-    error = failure.fine if failure else ""
-    struck = breakers.after(lane.loop.breaker, strikes, progress=weighed.progress, gate_held=held, error=error)
+    no_strike = held or HealthCase(history, seen, thresholds).is_in_progress
+    error = failure.fine if failure and not no_strike else ""
+    struck = breakers.after(lane.loop.breaker, strikes, progress=weighed.progress, gate_held=no_strike, error=error)
     # What a review rejects goes back to a stage that begins anew: there is nothing to remedy in this one.
     own = None if weighed.rejected else Own(struck, strikes, are_rungs_used(state, lane, effect.role))
-    history, verdict = follow(lane.loop.history, seen, state.task.settings.monitor, own)
+    verdict = assess(history, seen, thresholds, own)
+    best = not measured.caught and _is_best(state, lane, weigh, weighed)
     recovery = NONE_NEEDED
     if not weighed.rejected:
-        repeats = assess(history, seen, state.task.settings.monitor).remedy is not Remedy.CONTINUE
-        recovery = recover(state, lane, effect.role, verdict, measured, repeats=repeats)
+        repeats = assess(history, seen, thresholds).remedy is not Remedy.CONTINUE
+        stay = best or weighed.progress or not repeats
+        recovery = recover(state, lane, effect.role, verdict, measured, stay=stay)
     if recovery.spent and verdict.remedy not in {Remedy.STOP, Remedy.ASK}:
         verdict = change_remedy(verdict, Remedy.STOP, "")
     return Judged(
@@ -80,9 +84,9 @@ def judge(
         progress=weighed.progress,
         can_exit=held and signal,
         false_claim=signal and not held and not weighed.unverified,
-        unsignalled=lane.loop.unsignalled + 1 if held and not signal else 0,
+        unsignalled=0 if not held or signal or _is_at_work(seen) else lane.loop.unsignalled + 1,
         score=weighed.score,
-        best=not measured.caught and _is_best(state, lane, weigh, weighed.score),
+        best=best,
         rejected=weighed.rejected,
         rung=recovery.rung,
         restore_to=recovery.restore_to,
@@ -99,10 +103,10 @@ def judge(
 
 
 def _failure(measured: Measurement, weighed: Weighed) -> Signature | None:
-    """What went wrong, comparable between runs; a gate without failing tests is known by what it misses."""
+    """What went wrong, comparable between runs: what the failing gates say or, where none fails, what the stage misses."""
     if weighed.gate.held:
         return None
-    if measured.signature is not None and (weighed.failing or measured.broken):
+    if measured.signature is not None and (weighed.failing or weighed.by_output or measured.broken):
         return measured.signature
     return signature("\n".join(weighed.gate.missing))
 
@@ -119,7 +123,7 @@ def _observation(
         iteration=lane.loop.iteration + 1,
         context=lane.context,
         batch=(batch,),
-        passed=(batch,) if held else (),
+        passed=(batch,) if held and not turn.claim.in_progress else (),
         failed={batch: failure} if failure else {},
         blocked=() if held and turn.claim.exit_signal else _blockers(lane, turn.claim),
         tree=measured.tree,
@@ -134,9 +138,16 @@ def _observation(
         gate_broken=measured.broken or None,
         restored=lane.loop.restored,
         tricked=bool(measured.caught),
+        in_progress=turn.claim.in_progress,
+        uncounted=weighed.uncounted,
         tokens=turn.usage.tokens,
         usd=turn.usage.usd or 0.0,
     )
+
+
+def _is_at_work(seen: Observation) -> bool:
+    """Whether a turn that changed its tree says that the work is not finished: that is an answer, and no silence (C40)."""
+    return seen.in_progress and seen.changed_files is None
 
 
 def _blockers(lane: Lane, claim: Claim) -> tuple[Blocker, ...]:
@@ -153,12 +164,12 @@ def _breaker_after(breaker: breakers.Breaker, recovery: Recovery, verdict: Verdi
     return replace(breaker, state="OPEN", reason=verdict.evidence) if recovery.spent else breaker
 
 
-def _is_best(state: State, lane: Lane, weigh: Weigh, score: float) -> bool:
-    """Whether no tree of this stage is as good, the one it began with included."""
+def _is_best(state: State, lane: Lane, weigh: Weigh, weighed: Weighed) -> bool:
+    """Whether no tree of this stage is as good, the one it began with included; without counts the latest is the best (C15)."""
     best = lane.loop.best_score
     if best is None and lane.loop.entry is not None:
         best = weigh(state, lane, lane.loop.entry, Claim()).score
-    return best is None or score > best
+    return best is None or weighed.score > best or (weighed.uncounted and weighed.score == best)
 
 
 def _lesson(

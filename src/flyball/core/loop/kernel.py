@@ -17,6 +17,7 @@ from flyball.core.health.breaker import Strikes
 from flyball.core.loop import casting, guards, questions
 from flyball.core.loop.authorised import authorised_changes
 from flyball.core.loop.commit_messages import message as commit_message, subject
+from flyball.core.loop.failures import required_work
 from flyball.core.loop.gates import Weigh
 from flyball.core.loop.judge import judge, learnings
 from flyball.core.loop.remembering import recall_first
@@ -75,7 +76,10 @@ def iterate(
 
 def ask_for_signal(state: State, lane: Lane) -> Step | None:
     """The question to put where a gate keeps holding in silence."""
-    if lane.loop.unsignalled >= ASK_FOR_SIGNAL_AFTER and not lane.loop.signal_asked:
+    silent, judged = lane.loop.unsignalled, lane.loop.judged
+    # "Not finished yet" is an answer to the question.
+    answered = silent == ASK_FOR_SIGNAL_AFTER + 1 and judged is not None and judged.observation.in_progress
+    if silent >= ASK_FOR_SIGNAL_AFTER and not lane.loop.signal_asked and not answered:
         return questions.put(state, lane, questions.no_exit_signal(lane))
     return None
 
@@ -204,6 +208,7 @@ def measure(state: State, lane: Lane, stage: Stage, name: EffectId, candidate: C
         consented=lane.consented,
         asked=authorised_changes(state, lane),
         failed_exits=state.baseline.failed_exits if state.baseline else {},
+        work=required_work(state, lane),
         midway=state.midway,
         since=lane.base if lane.item and lane.base else state.round_base or state.prepared.base,
     )
@@ -234,6 +239,8 @@ def accept(state: State, lane: Lane, stage: Stage) -> Step | Saved:
 
 def why_left(lane: Lane) -> str:
     """What the stage is left for: gate and signal, or a person's word in place of the signal."""
+    measured = lane.loop.last or lane.loop.entry
+    told = measured.counts.told if measured is not None and measured.counts.known_failing else ""
     if lane.loop.judged is not None and lane.loop.judged.can_exit:
-        return BOTH_GATES
-    return "the gate passed, and a person accepted it though the agent did not say that it is done"
+        return f"{told}, and the agent says that it is done" if told else BOTH_GATES
+    return f"{told or 'the measurements hold'}, and a person accepted it though the agent did not say that it is done"

@@ -1,7 +1,8 @@
 """What is done about a verdict in a lane: the next rung of the ladder (`core/health/verdict.py`), and the tree it starts from.
 
 A rung always starts a fresh context, because inside one conversation the same failure does not heal. It starts from the best
-tree, unless only the breaker counted: then the work moves, if not forwards, and the monitor must go on seeing which way.
+tree, unless the work should `stay`: its measurement improved (C25), or only the breaker counted. Then the work moves, if not
+forwards, and the monitor must go on seeing which way.
 """
 
 from __future__ import annotations
@@ -40,15 +41,15 @@ def are_rungs_used(state: State, lane: Lane, role: str) -> bool:
 
 
 def recover(
-    state: State, lane: Lane, role: str, verdict: Verdict, measured: Measurement, *, repeats: bool = True
+    state: State, lane: Lane, role: str, verdict: Verdict, measured: Measurement, *, stay: bool = False
 ) -> Recovery:
-    """The next untried rung for what the monitor says of this iteration of `role`, which `repeats` an earlier one or not."""
+    """The next untried rung for what the monitor says of this iteration of `role`, from its tree if that is to `stay`."""
     if verdict.remedy is Remedy.CONTINUE:
         return NONE_NEEDED
     rung = next_rung(verdict.health, lane.loop.rungs, possible_rungs(state, role))
     if verdict.remedy in {Remedy.STOP, Remedy.ASK} or rung is None:
         return SPENT
-    if verdict.health is Health.STALLED and not repeats:
+    if stay:
         return Recovery(rung.name)
     to = _two_back(state, lane) if verdict.health is Health.FLIP_FLOPPING else lane.best
     return Recovery(rung.name, _back(to, measured))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flyball.core.loop import casting, panel, questions
+from flyball.core.loop.failures import decide_failures
 from flyball.core.loop.step import Step, halt, perform, record
 from flyball.core.loop.workflow import Brief
 from flyball.core.model.effects import BASELINE, Measure, Prepare, Restore, Save
@@ -33,7 +34,7 @@ def prepare(state: State, *, checks: bool = False) -> Step | None:
         return perform(
             Measure(name, kind="baseline", candidate=base, base=base, accepted=base, items=state.items, checks=checks)
         )
-    return _unfit_baseline(state, state.baseline)
+    return _unfit_baseline(state, state.baseline) or decide_failures(state, state.baseline)
 
 
 def _as_delivered(state: State, lane: Lane) -> Step | None:
@@ -43,7 +44,7 @@ def _as_delivered(state: State, lane: Lane) -> Step | None:
     if not isinstance(lane.outcomes.get(name), Saved):
         return perform(Save(name, label=label, message=f"{label}: {state.task.id}", parent=lane.head))
     delivered = next((c.tree for c in reversed(state.checkpoints) if c.commit == lane.head), lane.tree)
-    if state.task.settings.in_place or lane.tree == delivered:
+    if lane.tree == delivered:
         return None
     return perform(Restore(EffectId(f"restore/{lane.restores + 1}"), to=lane.head, reason="reopened by a person"))
 

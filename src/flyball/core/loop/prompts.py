@@ -17,6 +17,7 @@ from flyball.core.model.outcomes import Measured
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN, open_items
 from flyball.core.text import quantities
+from flyball.core.text.failing_tests import is_every
 from flyball.core.text.scrubbing import clean
 
 VERSION = 9
@@ -24,6 +25,7 @@ DOCUMENT_SHOWN = 12_000
 OUTPUT_SHOWN = 3_000
 NONCE = "{nonce}"
 listed = quantities.titled_list
+FAILURES_SHOWN = 20
 LEARNINGS_SHOWN = 6
 PROPOSED_SHOWN = 8
 LEARNING_LENGTH = 198
@@ -66,7 +68,9 @@ def compose(
         f"# {lane.stage}: {role} for task {state.task.id}, iteration {lane.loop.iteration + 1}",
         _PURPOSES.get(purpose) or text or f"You are the {role} of this task.",
         *context,
+        _failures(state),
         _commands(state),
+        _may_change(state),
         _consent(lane) if purpose == "consent" else "",
         measured,
         *_change_under_review(state, lane),
@@ -104,6 +108,30 @@ def _commands(state: State) -> str:
     return listed("Commands that check the work, run in the root of the repository", tuple(told))
 
 
+def _may_change(state: State) -> str:
+    return listed("Protected files that may change in this task", state.task.settings.may_change)
+
+
+def _failures(state: State) -> str:
+    """The tests that failed before any work: what must pass, and what nobody is asked to repair."""
+    decided, baseline = state.failures, state.baseline
+    if decided is None or baseline is None:
+        return ""
+    work = tuple(test for test in baseline.known if is_every(decided.work) or test in decided.work)
+    known = tuple(test for test in baseline.known if test not in work)
+    asked = "Tests that failed before the task began and are part of the work: it is not done while one of them fails"
+    left = (
+        "Known failures: these tests failed before the task began and are not part of the work; no other test may fail"
+    )
+    parts = (listed(asked, _few(work)), listed(left, _few(known)))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _few(tests: tuple[str, ...]) -> tuple[str, ...]:
+    more = len(tests) - FAILURES_SHOWN
+    return (*tests[:FAILURES_SHOWN], *((f"… and {more} more",) if more > 0 else ()))
+
+
 def _consent(lane: Lane) -> str:
     wanted = listed("Protected files the implementer wants to change", lane.loop.consent_wanted)
     return f"{wanted}\n\nThis copy is the implementer's tree; the accepted versions are those of commit {lane.tests_accepted}."
@@ -138,19 +166,25 @@ def remarks_section(measured: Measurement) -> str:
     return listed(f"Remarks\n{REMARKS_MEANING}", tuple(clean(line, REMARK_LENGTH) for line in lines))
 
 
+WAY_OUT = "make it again and name the file with the reason in `protected_changes`: a person, or a reviewer with another model, may allow it."
+
+
 def measured_section(lane: Lane) -> str:
     """What the last iteration was found to lack, for the role that goes on."""
     judged = lane.loop.judged
     lines = _verdict(lane, judged) if judged is not None else []
-    if lane.loop.last is not None and lane.loop.last.tricks:
+    tricks = lane.loop.last.tricks if lane.loop.last is not None else ()
+    if any(not trick.harmless for trick in tricks):
         lines.append("Set aside, because it would make the gate say more than is true:")
-        lines += [f"- {t.kind}: {t.path}: {t.detail}" for t in lane.loop.last.tricks]
+        lines += [f"- {t.kind}: {t.path}: {t.detail}" for t in tricks if not t.harmless]
     if lane.put_back:
         kept = (
             "The tree is an earlier one again." if lane.loop.restored else "All other changes of that turn were kept."
         )
         back = quantities.first_few(lane.put_back, 20)
         lines.append(f"These protected files were put back as they were accepted: {back}. {kept}")
+        lines += [f"- {t.path}: {t.detail}" for t in tricks if t.harmless]
+        lines.append(f"If the request needs such a change, {WAY_OUT}")
     lines += _output(lane.loop.last or lane.loop.entry)
     if lane.last_interrupted:
         lines.append(
@@ -163,7 +197,11 @@ def _verdict(lane: Lane, judged: Judged) -> list[str]:
     if judged.false_claim:
         first = "You signalled that the stage is finished. It was measured, and it is not:"
     elif judged.gate_1.held:
-        first = "The measurements of this stage hold. If you agree that it is finished, set `exit_signal` to true."
+        left = lane.loop.last.counts.known_failing if lane.loop.last is not None else 0
+        told = f" ({quantities.plural(left, 'known failure remains', 'known failures remain')})" if left else ""
+        first = (
+            f"The measurements of this stage hold{told}. If you agree that it is finished, set `exit_signal` to true."
+        )
     else:
         first = "The last iteration was measured. Still missing:"
     lines = [first, *(f"- {m}" for m in judged.gate_1.missing)]

@@ -22,6 +22,8 @@ FOUR_CHOICES = (
 )
 ROLLBACK = "rollback"
 TRICK_SHOWN = 300
+_OF_TESTS = frozenset({"test-deleted", "test-weakened", "test-skipped", "test-config-changed", "protected-changed"})
+"""Changes of protected files, which a request may need."""
 BLOCKERS_SHOWN = 600
 CONFIRMATIONS_BY_DEFAULT = 2
 OUT_OF_REACH = "out-of-reach"
@@ -46,7 +48,9 @@ def led_by_trick(lane: Lane, reason: str) -> str:
         return reason
     trick = caught.tricks[0]
     told = f"{trick.kind}: {trick.path}: {trick.detail}"[:TRICK_SHOWN].rstrip(". ")
-    return f"A trick was caught in iteration {caught.iteration}: {told}. {reason[:1].upper()}{reason[1:]}"
+    way_out = " If the request needs this change, run it with --may-change GLOB." if trick.kind in _OF_TESTS else ""
+    lead = f"A trick was caught in iteration {caught.iteration}: {told}."
+    return f"{lead} {reason[:1].upper()}{reason[1:].rstrip('.')}{f'.{way_out}' if way_out else ''}"
 
 
 def find(state: State, lane: Lane, name: str) -> tuple[EffectId, Asked] | None:
@@ -89,14 +93,14 @@ def no_exit_signal(lane: Lane) -> Question:
         Option("accept", "accept the stage without the agent's signal; every report says so"),
         Option("abort", "end the task"),
     )
-    text = f"{lane.stage}: the gates pass, but the agent has not said that it is done ({lane.loop.unsignalled} times)."
+    text = f"{lane.stage}: the gates hold, but the agent has not said that it is done ({lane.loop.unsignalled} times)."
     default = "confirm" if lane.loop.unsignalled == CONFIRMATIONS_BY_DEFAULT else None
     return Question("no-exit-signal", text, options, default=default)
 
 
 def protected_change(lane: Lane) -> Question:
     options = (Option("allow", "accept the change"), Option("deny", "keep the accepted version"))
-    text = "The agent asks to change protected files. Allow it?"
+    text = "The agent asks to change protected files. Allow it? (`--may-change GLOB` allows it from the start)"
     return Question("protected-change", text, options, detail="\n".join(lane.loop.consent_wanted))
 
 

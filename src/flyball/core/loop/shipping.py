@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from flyball.core.loop import gates, kernel
 from flyball.core.loop.commit_messages import message, subject
+from flyball.core.loop.failures import unfinished_work
 from flyball.core.loop.step import Step, halt, perform
 from flyball.core.model.effects import Deliver, OpenPullRequest, Save
 from flyball.core.model.events import TaskStopped
-from flyball.core.model.outcomes import Delivered, PullRequested, Saved, Undelivered
+from flyball.core.model.measurement import Measurement
+from flyball.core.model.outcomes import Delivered, Measured, PullRequested, Saved, Undelivered
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId
 from flyball.core.text.quantities import first_few, plural
@@ -17,7 +22,8 @@ def ship(state: State, lane: Lane, passed: str) -> Step:
     visit = len(lane.visits)
     name = EffectId(f"save/report-{visit}")
     if not isinstance(lane.outcomes.get(name), Saved):
-        return perform(_report(state, lane, name, passed))
+        unproven = _prove_work(state, lane, EffectId(f"measure/work-{visit}"))
+        return unproven or perform(_report(state, lane, name, passed))
     delivery = EffectId(f"deliver/{visit}")
     done = lane.outcomes.get(delivery)
     if isinstance(done, Undelivered):
@@ -35,6 +41,32 @@ def ship(state: State, lane: Lane, passed: str) -> Step:
     # The work is done and measured whether or not somebody else's program could open a page for it.
     told = f"pull request {said.url}" if said.url else "no pull request was opened"
     return halt(TaskStopped("done", f"{reason}; {told}", (said.detail,) if said.detail else ()))
+
+
+def _prove_work(state: State, lane: Lane, name: EffectId) -> Step | None:
+    """Tests that are part of the work must pass in the whole, too, where pieces of it were measured one by one."""
+    if not state.work or any(visit.forced for visit in lane.visits):
+        return None
+    known = last_measured(state, lane)
+    if known is not None and known.tree == lane.tree and not known.known:
+        return None
+    measured = lane.outcomes.get(name)
+    if not isinstance(measured, Measured):
+        stage = kernel.Stage(lane.stage, "", "gates", gates.green, lambda *_: "")
+        return perform(replace(kernel.measure(state, lane, stage, name, lane.head), work=state.work))
+    why = unfinished_work(measured.measurement)
+    return halt(TaskStopped("blocked", f"{why}; add what is to be done for them, then resume")) if why else None
+
+
+def last_measured(state: State, lane: Lane) -> Measurement | None:
+    """What was measured last of the work that is accepted."""
+    return state.batches.proven or lane.loop.last or lane.loop.entry or state.baseline
+
+
+def gates_told(state: State, lane: Lane, passed: str = "gates passed") -> str:
+    """That gates `passed`, or what is true in its place where known failures remain."""
+    measured = last_measured(state, lane)
+    return measured.counts.told if measured is not None and measured.counts.known_failing else passed
 
 
 def _is_pushed(state: State) -> bool:
@@ -67,6 +99,11 @@ def _reason(state: State, lane: Lane, passed: str, branch: str) -> str:
     return "; ".join(part for part in (passed, evidence(state), f"the work is on branch {branch}") if part)
 
 
+ELSEWHERE = (
+    "gates ran in another folder with neither set-up nor sandbox: it is not shown that they measured the agent's files"
+)
+
+
 def unnoticed_work(state: State) -> tuple[str, ...]:
     """What is to be said of each piece of accepted work that no test notices."""
     return tuple(
@@ -79,8 +116,11 @@ def unnoticed_work(state: State) -> tuple[str, ...]:
 def evidence(state: State) -> str:
     """In one line, which test notices the work that was accepted, or that none does."""
     unseen = unnoticed_work(state)
-    if unseen:
-        return first_few(unseen, 2)
+    settings = state.task.settings
+    # A test that notices the change has read the candidate's files.
+    is_elsewhere = settings.sandbox == "none" and not settings.setup and not settings.attended
+    if unseen or (is_elsewhere and not state.noticed):
+        return "; ".join((*([first_few(unseen, 2)] if unseen else []), *([ELSEWHERE] if is_elsewhere else [])))
     first_seen = next(iter(state.noticed.values()), None)
     others = len(state.noticed) - 1
     more = f" (and {plural(others, 'other piece')} of work by a test each)" if others > 0 else ""

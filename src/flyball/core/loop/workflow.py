@@ -27,8 +27,11 @@ Lines = Mapping[type, Callable[[Any], str | None]]
 Notes = Mapping[type, Callable[[Any], Iterable[str]]]
 """What a fact adds to the notes of the report."""
 
-BOTH_GATES = "the gate passed and the agent says that it is done"
+BOTH_GATES = "the measurements hold and the agent says that it is done"
 """Why a stage is left, in the words of every screen; the two together are the dual gate."""
+
+BATCH_HELD = "the gates passed on the integrated tree"
+"""Why a batch is complete: no agent is asked."""
 
 
 class Demo(msgspec.Struct, frozen=True):

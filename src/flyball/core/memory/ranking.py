@@ -89,11 +89,11 @@ def _score(entry: LearningEntry, by_words: float, question: TurnSubject) -> Rank
         f"shares {', '.join(shared[: WEIGHTS.files_counted])}": WEIGHTS.file * min(len(shared), WEIGHTS.files_counted),
         "same folder": 0.0 if shared or not _same_folder(entry, question) else WEIGHTS.folder,
         "same part of the work": WEIGHTS.related if _is_related(entry, question) else 0.0,
-        "words": WEIGHTS.words * by_words / (by_words + WEIGHTS.half) if by_words > 0 else 0.0,
+        "shared words": WEIGHTS.words * by_words / (by_words + WEIGHTS.half) if by_words > 0 else 0.0,
         "recent": WEIGHTS.recent * _freshness(entry.at, question.at),
         "anti-pattern": WEIGHTS.anti_pattern if entry.fact.kind == "anti-pattern" else 0.0,
     }
-    told = ", ".join(f"{part} {worth:.1f}" for part, worth in parts.items() if worth >= 0.05)
+    told = ", ".join(part for part, worth in parts.items() if worth >= 0.05)
     return Ranked(entry, round(sum(parts.values()), 3), told, shared)
 
 

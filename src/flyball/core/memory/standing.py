@@ -1,8 +1,8 @@
 """What becomes of a task's learnings: each fact of the task may change the state of some, and the table at the end says how.
 
 A decision is `proposed` when its turn has ended and `kept` once the work it belongs to was accepted; a rejection makes it a proposal
-again, going back behind it leaves it `undone`. A person's word is final. Anti-patterns are kept from the start: they tell of what
-was undone. Given the same facts, or only those in `KINDS`, everybody comes to the same states.
+again, going back behind it leaves it `undone`. A person's word is final. What a review or a rollback teaches is a proposal, too, until
+later work is accepted: an alarm that ends in nothing teaches nothing. Given the same facts, or only those in `KINDS`, everybody comes to the same states.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ RECENT_COMMITS = 256
 RECENT_TREES = 64
 TOLD = frozenset({"answer", "default", "adopted"})
 """Sources whose decisions nobody has to accept first: a person said so, or let a default stand."""
+ALARMS = frozenset({"review", "rollback"})
+"""Sources of anti-patterns that are verified by work which is accepted later."""
 _NUMBER = re.compile(r"([0-9]{1,9})(?:[ \t]+(?:because[ \t]+)?(.*))?", re.DOTALL)
 
 Changes = Callable[[KnownLearning], bool]
@@ -39,7 +41,7 @@ def remember(learnings: Learnings, event: ev.Event) -> None:
 def _on_recorded(learnings: Learnings, at: datetime, fact: ev.LearningRecorded) -> None:
     if not fact.turn:
         fact = replace(fact, turn=learnings.turns.get(fact.lane, 0))
-    certain = fact.kind == "anti-pattern" or fact.source in TOLD
+    certain = fact.source in TOLD or (fact.kind == "anti-pattern" and fact.source not in ALARMS)
     because = "told by a person" if fact.source in TOLD - {"default"} else ""
     learnings.known[fact.number] = KnownLearning(
         fact, at, "kept" if certain else "proposed", because, learnings.accepted
@@ -137,7 +139,8 @@ def _take_back(learnings: Learnings, restored: Restored, lane: str) -> None:
     told = f"the work was taken back to {restored.commit[:10]}"
 
     def decided_since(each: KnownLearning) -> bool:
-        return each.fact.lane == lane and each.fact.turn > turn and each.standing in {"proposed", "kept"}
+        own = each.fact.kind == "decision" and each.fact.lane == lane
+        return own and each.fact.turn > turn and each.standing in {"proposed", "kept"}
 
     def accepted_since(each: KnownLearning) -> bool:
         return each.standing == "kept" and each.checkpoint > accepted

@@ -26,6 +26,7 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something only a person can answer; without a default the task is BLOCKED until they do.
 
     At `deadline_at`, which few have, whoever is asked is waited for no longer.
+    A person's answer to one that has a key in `kept` is the answer to all of that key in this repository.
     One that can be settled by changing what was read, too, is put `again` when the task is resumed, if it still stands.
     """
 
@@ -36,6 +37,7 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     deadline_at: datetime | None = None
     detail: str = ""
     again: bool = False
+    kept: str = ""
 
 
 class _Identified(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="effect"):
@@ -61,7 +63,7 @@ class Effect(_Identified, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Prepare(Effect, frozen=True, omit_defaults=True, tag="prepare"):
-    """Make the task's workspace, or what is missing of it: isolated checkout (or the tree in place), vault, branch, setup command.
+    """Make the task's workspace, or what is missing of it: isolated checkout, vault, branch, setup command.
 
     `again`: it was removed, and is made anew from what was saved.
     """
@@ -133,7 +135,7 @@ class Measure(Effect, frozen=True, omit_defaults=True, tag="measure"):
     tree this is. Folders in `kept` are the user's alone: they are measured as accepted, whatever the candidate made of them. Where
     tests are `tests_may_grow`, accepted test files may get more of them. What a person `asked` for in their own words, and nothing
     that an agent wrote, opens protected paths it names. `failed_exits` are the codes gates ended with at the baseline
-    where tests failed.
+    where tests failed. Tests in `work` failed then, too (`*`: all that did), and are excused by nothing.
     `checks`: a review by criteria will judge this task, so its tools are tried too, and its criteria after a rejection. `midway`: the task began in a later stage than the first,
     so the tests of its criteria may be older than it. `since` is the tree this piece of work began from, `base` where it is empty.
     """
@@ -153,6 +155,7 @@ class Measure(Effect, frozen=True, omit_defaults=True, tag="measure"):
     tests_may_grow: bool = False
     asked: tuple[Item, ...] = ()
     failed_exits: dict[str, int] = {}
+    work: tuple[str, ...] = ()
     checks: bool = False
     midway: bool = False
     since: Commit = Commit("")

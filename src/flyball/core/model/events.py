@@ -16,6 +16,7 @@ from flyball.core.model.effects import Effect, Question
 from flyball.core.model.measurement import GateVerdict
 from flyball.core.model.outcomes import Outcome
 from flyball.core.model.task import MAIN, Commit, EffectId, Item, Limits, Task
+from flyball.core.text.quantities import plural
 
 Spoken = Literal[
     "answer", "reset", "skip", "abort", "modify", "pause", "resume", "accept", "reopen", "rollback", "keep", "drop"
@@ -228,6 +229,27 @@ class Consented(Fact, frozen=True, omit_defaults=True, tag="change.consented"):
     allowed: bool = True
     commit: Commit = Commit("")
     lane: str = MAIN
+
+
+class FailuresDecided(Fact, frozen=True, omit_defaults=True, tag="failures.decided"):
+    """Which of the tests that failed at the baseline are part of the work, `*` for all; the others are known failures."""
+
+    work: tuple[str, ...]
+    by: Literal["request", "person", "setting", "nobody"]
+    failing: int
+
+    @property
+    def told(self) -> str:
+        """In one line, what was decided and by whom."""
+        if not self.work:
+            who = {"nobody": "nobody said that they are part of the work", "person": "a person said so"}
+            told = plural(self.failing, "test is a known failure", "tests are known failures")
+            return f"{told} since before the task began: {who.get(self.by, 'a setting says so')}"
+        count = self.failing if "*" in self.work else len(self.work)
+        told = plural(count, "test that failed before the task began is", "tests that failed before the task began are")
+        why = {"request": "the request asks for it", "person": "a person said so"}.get(self.by, "a setting says so")
+        left = f"; {plural(self.failing - count, 'known failure')} beside" if count < self.failing else ""
+        return f"{told} part of the work: {why}{left}"
 
 
 class DocumentSeen(Fact, frozen=True, omit_defaults=True, tag="document.seen"):

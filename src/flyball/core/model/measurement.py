@@ -22,6 +22,17 @@ class Counts(msgspec.Struct, frozen=True, omit_defaults=True):
     skipped: int = 0
     known_failing: int = 0
 
+    @property
+    def told(self) -> str:
+        """What passed and what remains; never that all passes while something fails."""
+        parts = [f"{self.passing} passed"]
+        parts += [f"{self.failing} failed"] if self.failing else []
+        if self.known_failing:
+            parts.append(
+                f"{self.known_failing} known {'failure remains' if self.known_failing == 1 else 'failures remain'}"
+            )
+        return ", ".join(parts)
+
 
 class GateResult(msgspec.Struct, frozen=True, omit_defaults=True):
     """One gate command run against one tree; `broken` says why it could not run at all."""
@@ -173,6 +184,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything measured on one candidate tree in one iteration; one that is `unchanged` holds nobody's work beyond what is accepted.
 
     `changed` names the first files that differ from what is accepted.
+    `known` are the failing tests that are excused because they failed before the task began.
 
     `unseen` says of a baseline why no new test could be seen to fail there.
     `tools` are what QA uses beside the gates, with how each ran.
@@ -187,6 +199,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     counts: Counts = Counts()
     tests_ref: str = ""
     failing: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
     failing_ref: str = ""
     missing: tuple[str, ...] = ()
     newly_skipped: tuple[str, ...] = ()
@@ -229,6 +242,11 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
         return next((g for g in self.gates if not g.passed and g.output), None)
 
     @property
+    def is_known_by_output(self) -> bool:
+        """Whether what fails is known by the output alone: a gate failed that counts no tests, and no failing test is named."""
+        return not self.failing and any(not g.passed and not g.broken and g.counts is None for g in self.gates)
+
+    @property
     def broken(self) -> str:
         """Why a gate could not run at all, or an empty string."""
         return next((f"{g.name}: {g.broken}" for g in self.gates if g.broken), "")
@@ -241,6 +259,12 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
             for g in self.gates
             if g.exit_code is not None and g.counts and g.counts.failing + g.counts.known_failing
         }
+
+    @property
+    def passes_nothing(self) -> GateResult | None:
+        """A gate that counts its tests and in which some fail and none passes."""
+        counted = ((g, g.counts) for g in self.gates if g.counts is not None)
+        return next((g for g, c in counted if not c.passing and c.failing + c.known_failing), None)
 
     @property
     def unusable(self) -> GateResult | None:

@@ -26,7 +26,7 @@ from flyball.core.health.history import History
 from flyball.core.model import outcomes as oc
 from flyball.core.model.batches import Batches
 from flyball.core.model.effects import Effect, Question, Recall, RunAgent
-from flyball.core.model.events import Held, Judged, LimitHit, TaskStopped
+from flyball.core.model.events import FailuresDecided, Held, Judged, LimitHit, TaskStopped
 from flyball.core.model.learnings import Learnings
 from flyball.core.model.measurement import Measurement, Noticed, Trick
 from flyball.core.model.task import MAIN, Author, Commit, EffectId, Item, Player, Task
@@ -261,6 +261,7 @@ class State(msgspec.Struct):
     reopened: bool = False
     round_base: Commit = Commit("")
     known_failing: int = 0
+    failures: FailuresDecided | None = None
     pull_request: str = ""
     stopped: TaskStopped | None = None
 
@@ -279,6 +280,11 @@ class State(msgspec.Struct):
         if self.stopped is None or self.stopped.kind in {"limit", "paused", "interrupted"}:
             return "CONTINUE"
         return "DONE" if self.stopped.kind == "done" else "BLOCKED"
+
+    @property
+    def work(self) -> tuple[str, ...]:
+        """The tests that failed before the task began and are part of the work; `*` stands for all."""
+        return self.failures.work if self.failures is not None else ()
 
     @property
     def regressed(self) -> bool:

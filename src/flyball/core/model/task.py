@@ -144,7 +144,9 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     carry: tuple[str, ...] = ()
     environment_folders: tuple[str, ...] = (".venv", "venv", "node_modules")
     protected: tuple[str, ...] = ()
+    may_change: tuple[str, ...] = ()
     unnoticed: Literal["refuse", "allow"] = "refuse"
+    failing: Literal["ask", "work", "known"] = "ask"
     roles: dict[str, AgentChoice] = {}
     limits: Limits = Limits()
     breaker: BreakerSettings = BreakerSettings()
@@ -154,7 +156,6 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     evaluate: EvaluateSettings = EvaluateSettings()
     sandbox: Literal["bwrap", "none"] = "bwrap"
     network: bool = True
-    in_place: bool = False
     attended: bool = False
     approve_plan: bool = False
     parallel: int | None = None
@@ -167,6 +168,9 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     squash: bool = False
     report_html: bool = False
     author: str = ""
+    merge: bool = False
+    in_place: bool = False
+    """Only in journals of older versions: the task began in the user's own tree."""
 
     def choice(self, role: str) -> AgentChoice:
         """The agent for a role: its own setting, else the default one."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from flyball.core.text.failing_tests import is_every
 from flyball.measures.gates.junit import Case, Outcome
 from flyball.measures.sources import is_reported
 from flyball.ports import Blobs
@@ -26,11 +27,14 @@ class Expectations(msgspec.Struct, frozen=True):
 
     accepted: dict[str, Outcome]
     baseline: dict[str, Outcome]
+    work: frozenset[str] = frozenset()
 
     @property
     def known(self) -> frozenset[str]:
-        """The tests that failed before the task began."""
-        return frozenset(i for i, outcome in self.baseline.items() if outcome == "failing")
+        """The tests that failed before the task began and are no part of the work."""
+        if is_every(self.work):
+            return frozenset()
+        return frozenset(i for i, outcome in self.baseline.items() if outcome == "failing") - self.work
 
     def outcomes(self, cases: Mapping[str, Case]) -> dict[str, Outcome]:
         """How each test ended; a file that could not be loaded fails every accepted test it holds."""
@@ -56,10 +60,14 @@ class Expectations(msgspec.Struct, frozen=True):
             if self.accepted[i] != "declared" or not is_reported(i, outcomes)
         )
 
-    def newly_skipped(self, outcomes: Mapping[str, Outcome], *, only_accepted: bool) -> tuple[str, ...]:
-        """Tests that are skipped or expected to fail and were not before."""
+    def newly_skipped(self, outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
+        """Accepted tests that are skipped or expected to fail and were not before."""
         skipped = sorted(i for i, outcome in outcomes.items() if outcome in {"skipped", "xfailed"})
         before = {i: self.accepted.get(i) or self.accepted.get(i.partition("[")[0]) for i in skipped}
-        return tuple(
-            i for i, was in before.items() if was in {"passing", "failing"} or (was is None and not only_accepted)
-        )
+        return tuple(i for i, was in before.items() if was in {"passing", "failing"})
+
+    def born_skipped(self, outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
+        """New tests that are skipped or expected to fail."""
+        known = {i.partition("[")[0] for i in (*self.accepted, *self.baseline)}
+        skipped = (i for i, outcome in outcomes.items() if outcome in {"skipped", "xfailed"})
+        return tuple(sorted(i for i in skipped if i.partition("[")[0] not in known))

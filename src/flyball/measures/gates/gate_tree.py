@@ -1,17 +1,17 @@
-"""The directory gates run in: exactly one tree, the declared environment folders, and the files a gate carries."""
+"""The directory gates run in: exactly one tree, the declared environment folders, what set-up made, and the files a gate carries."""
 
 import os
 import shutil
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import msgspec
 
 from flyball.core.model.measurement import GateResult, Trick
-from flyball.core.model.task import Settings
+from flyball.core.model.task import Commit, Settings
 from flyball.folders import CACHES, environment_folders, users_environments, walk
 from flyball.measures.gates.commands import Commands
-from flyball.measures.gates.manifests import read_installed, setup_recording
+from flyball.measures.gates.manifests import file_hash, read_installed, setup_recording
 from flyball.measures.gates.telling import telling_line
 from flyball.measures.trees import Trees
 
@@ -26,7 +26,7 @@ def _differing(before: Fingerprint, after: Fingerprint) -> list[str]:
 
 def gate_folder(directory: Path) -> tuple[Path, ...]:
     """All that is kept of a gate directory; the mark that its environment is set up goes before the environment does."""
-    return (directory.with_name(directory.name + ".setup"), directory)
+    return (directory.with_name(directory.name + ".setup"), directory.with_name(directory.name + ".made"), directory)
 
 
 class GateTree(msgspec.Struct, eq=False):
@@ -38,26 +38,49 @@ class GateTree(msgspec.Struct, eq=False):
     workspace: Trees
     outside: Sequence[Path] = ()
     _known: Fingerprint | None = None
-    _lent: tuple[str, ...] = ()
+    _copied: frozenset[str] | None = None
+    """The environments of the user's that lie here as copies and are what the user's are; None where that is not known."""
+    _tree: str = ""
 
     @property
     def _mark(self) -> Path:
         return gate_folder(self.directory)[0]
 
-    def lay(self, tree: str) -> None:
-        """Make the directory that tree and nothing else but environment folders and carried files."""
-        self.directory.mkdir(parents=True, exist_ok=True)
-        # What no set-up command has installed, a gate has: it begins without.
-        kept = self.settings.environment_folders if self.settings.setup else ()
-        self.workspace.export(tree, self.directory, keep=kept)
-        for name in self.settings.carry:
-            self._carry(name)
-        if not self.settings.setup and self.settings.sandbox == "none":
-            self._lend_environment()
+    @property
+    def _made_folder(self) -> Path:
+        """The files that set-up made, as it left them."""
+        return gate_folder(self.directory)[1]
 
-    def _carry(self, name: str) -> None:
-        source, target = self.repository / name, self.directory / name
-        if not source.exists() or target.exists() or self.directory not in target.resolve().parents:
+    def lay(self, tree: str) -> None:
+        """Make the directory that tree and nothing else but environment folders, what set-up made, and carried files."""
+        self._tree = tree
+        self.directory.mkdir(parents=True, exist_ok=True)
+        lent = self._lendable(tree)
+        # What no set-up command has installed and nobody lends, a gate has made: it begins without.
+        kept = self.settings.environment_folders if self.settings.setup else tuple(f"/{name}" for name in lent)
+        self.workspace.export(tree, self.directory, keep=kept)
+        self._lay_made()
+        for name in self.settings.carry:
+            self.carry(name)
+        self._lend(lent)
+
+    def _lay_made(self) -> None:
+        """What set-up created or changed in the tree is there again; where the tree has a version of its own, that one stays."""
+        installed = read_installed(self._mark) if self.settings.setup else None
+        for name, (before, _) in installed.made.items() if installed else ():
+            target = self.directory / name
+            if not before:
+                self._copy(self._made_folder / name, target)
+            elif file_hash(target) == before:
+                target.unlink()
+                self._copy(self._made_folder / name, target)
+
+    def carry(self, name: str) -> None:
+        """Bring a file or a folder of the user's own tree, where the tree that is laid has none of that name."""
+        self._copy(self.repository / name, self.directory / name)
+
+    def _copy(self, source: Path, target: Path) -> None:
+        if not source.exists() or os.path.lexists(target) or self.directory.resolve() not in target.resolve().parents:
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
@@ -65,15 +88,33 @@ class GateTree(msgspec.Struct, eq=False):
         else:
             shutil.copy2(source, target)
 
-    def _lend_environment(self) -> None:
-        """Without a sandbox nothing mounts the user's installed dependencies here, so they are linked."""
-        lent = users_environments(self.repository, self.settings.environment_folders)
-        if lent != self._lent:
-            self._lent, self._known = lent, None
-        for name in lent:
-            source, target = self.repository / name, self.directory / name
-            if target.parent.is_dir() and not target.exists() and not target.is_symlink():
-                target.symlink_to(source, target_is_directory=True)
+    def _users(self) -> tuple[str, ...]:
+        """The user's environments that gates use: without a sandbox nothing mounts them here, so they are copied.
+
+        Through a link to the user's own folder, a relative link of a workspace would lead to the user's files.
+        """
+        if self.settings.setup or self.settings.sandbox != "none":
+            return ()
+        return users_environments(self.repository, self.settings.environment_folders)
+
+    def _lendable(self, tree: str) -> tuple[str, ...]:
+        """Those for which a tree has the folder they lie in, and nothing of its own in their place."""
+        users = self._users()
+        files = self.workspace.list_files(Commit(tree)) if users else ()
+        own = {str(folder) for file in files for folder in (PurePosixPath(file), *PurePosixPath(file).parents)}
+        return tuple(
+            name for name in users if name not in own and (str(PurePosixPath(name).parent) in own or not files)
+        )
+
+    def _lend(self, names: Sequence[str]) -> None:
+        current = (self._copied or frozenset()) & set(names)
+        top = self.directory.resolve()
+        for name in names:
+            # A link in the candidate could lead out of the directory.
+            if name not in current and (top / name).parent.resolve() == (top / name).parent:
+                self.workspace.lend(name, self.directory)
+                self._known = None
+        self._copied = frozenset(names)
 
     def set_up(self, commands: Commands, *, always: bool) -> GateResult | None:
         """Run the setup command, from empty, when asked to or when what it read changed since; a result only if it failed."""
@@ -82,6 +123,7 @@ class GateTree(msgspec.Struct, eq=False):
         if not command or (installed and installed.is_current(self.directory, self.settings)):
             return None
         self._discard_environments()
+        self.lay(self._tree)
         with setup_recording(self.directory, self.settings) as recording:
             ran = commands.run(
                 command,
@@ -91,7 +133,12 @@ class GateTree(msgspec.Struct, eq=False):
                 environments="writable",
             )
         if ran.exit.code == 0:
-            recording.write(self._mark)
+            made = recording.made_files()
+            shutil.rmtree(self._made_folder, ignore_errors=True)
+            for name, path in made.items():
+                (self._made_folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(path, self._made_folder / name, follow_symlinks=False)
+            recording.write(self._mark, made)
             self._known = None
             return None
         ended = f"exit {ran.exit.code}: {telling_line(ran.text)}"
@@ -138,11 +185,10 @@ class GateTree(msgspec.Struct, eq=False):
         return found
 
     def _environments(self) -> list[Path]:
-        """The environments of this tree, at any depth, and the user's that are linked into it."""
-        names = self.settings.environment_folders
-        lent = () if self.settings.setup else users_environments(self.repository, names)
-        linked = [self.directory / name for name in lent if (self.directory / name).is_symlink()]
-        return [*(self.directory / name for name in environment_folders(self.directory, names)), *linked]
+        """The environments of this tree, at any depth, and the user's that it has copies of."""
+        users = self._users()
+        own = {*environment_folders(self.directory, self.settings.environment_folders), *users}
+        return [*(self.directory / name for name in sorted(own)), *(self.repository / name for name in users)]
 
     def environment_changes(self, before: Fingerprint) -> tuple[Trick, ...]:
         """What a run wrote into the environment: such an environment is not used again. What it cached there is discarded."""
@@ -162,21 +208,22 @@ class GateTree(msgspec.Struct, eq=False):
         after = self.fingerprint() if before else {}
         changed = [path for path in _differing(before or {}, after) if not CACHES & set(Path(path).parts)]
         if not changed:
+            self._copied = frozenset(self._users()) if before else None
             return ()
         self._discard_environments()
         return (f"{changed[0]} has changed since the last measurement: somebody wrote into {self._fate(changed)}",)
 
     def _fate(self, changed: Sequence[str]) -> str:
         """The environment in words, and what becomes of it."""
-        own = self.settings.setup and not any(path.startswith("/") for path in changed)
+        own = not any(path.startswith("/") for path in changed)
         shown = ", ".join(changed[1:4])
         kept = "it is built anew" if own else "it is yours and no set-up makes it, so it stays as it is now"
         return f"the environment{f' (also {shown})' if shown else ''}; {kept}"
 
     def _discard_environments(self) -> None:
-        """Remove what set-up has installed; an environment of the user's stays."""
+        """Remove what set-up has installed; what is a copy of the user's is made like it again, and the user's stays."""
         self._mark.unlink(missing_ok=True)
-        self._known = None
-        for folder in self._environments():
-            if not folder.is_symlink():
+        self._known = self._copied = None
+        if self.settings.setup:
+            for folder in self._environments():
                 shutil.rmtree(folder, ignore_errors=True)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -25,49 +26,62 @@ class Installed(msgspec.Struct, frozen=True):
 
     A file that is new there may be one it would read: `uv.toml`, `.npmrc`, one more of `pins/*.txt`, or a module in a folder whose
     code it has `taken` whole. Documents are for people: what tools take from them decides no test.
+    `made` are the files that set-up itself created or changed, by the hashes before (empty: it created the file) and after.
     """
 
     command: str
     files: dict[str, str]
     taken: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    made: dict[str, tuple[str, str]] = {}
 
     def is_current(self, tree: Path, settings: Settings) -> bool:
         """Whether the set-up command would find in a tree what it found then."""
         if self.command != settings.setup:
             return False
         found = tree_files(tree, settings)
-        new = found.keys() - self.files.keys()
+        new = found.keys() - self.files.keys() - self.made.keys()
         if any(is_manifest(name) for name in new) or _beside(new, self.files, self.taken) - set(self.beside):
             return False
-        return all(name in found and _hash(found[name]) == known for name, known in self.files.items())
+        return all(name in found and self._is_as_read(name, found[name]) for name in self.files)
+
+    def _is_as_read(self, name: str, path: Path) -> bool:
+        now = file_hash(path)
+        return now == self.files[name] or (self.files[name], now) == self.made.get(name)
 
 
 class SetupRecording(msgspec.Struct, frozen=True):
     """What a set-up command is run on, taken down while it runs."""
 
+    tree: Path
     settings: Settings
     before: Mapping[str, str]
     reads: Reads
 
-    def write(self, mark: Path) -> None:
-        """Keep it, once the command has done its work."""
+    def made_files(self) -> dict[str, Path]:
+        """The files that are new or changed since the command was started, but those in caches and environments."""
+        now = tree_files(self.tree, self.settings)
+        return {name: path for name, path in now.items() if self.before.get(name, "") != file_hash(path)}
+
+    def write(self, mark: Path, made: Mapping[str, Path] = MappingProxyType({})) -> None:
+        """Keep it, once the command has done its work; `made` is what is to be laid beside the environment it made."""
         opened = self.before.keys() if self.reads.unknown else {storable(name) for name in self.reads.opened}
         read = {name for name in self.before if name in opened and not name.endswith(_DOCUMENTS)}
         files = {name: known for name, known in self.before.items() if name in read or is_manifest(name)}
         code = [name for name in self.before if is_code(name) and not is_manifest(name)]
         taken = {_folder(name) for name in code if name in read} - {_folder(name) for name in code if name not in read}
         beside = _beside(self.before.keys() - files.keys(), files, taken)
-        installed = Installed(self.settings.setup, files, tuple(sorted(taken)), tuple(sorted(beside)))
+        own = {name: (self.before.get(name, ""), file_hash(path)) for name, path in made.items()}
+        installed = Installed(self.settings.setup, files, tuple(sorted(taken)), tuple(sorted(beside)), own)
         mark.write_bytes(msgspec.json.encode(installed))
 
 
 @contextmanager
 def setup_recording(tree: Path, settings: Settings) -> Iterator[SetupRecording]:
     """Take down which files of a tree are read meanwhile, and what they held before: set-up may well write them, too."""
-    before = {name: _hash(path) for name, path in tree_files(tree, settings).items()}
+    before = {name: file_hash(path) for name, path in tree_files(tree, settings).items()}
     with reads_in(tree, _left_out(settings)) as reads:
-        yield SetupRecording(settings, before, reads)
+        yield SetupRecording(tree, settings, before, reads)
 
 
 def read_installed(mark: Path) -> Installed | None:
@@ -114,7 +128,7 @@ def _above(name: str) -> Iterator[str]:
         yield name
 
 
-def _hash(path: Path) -> str:
+def file_hash(path: Path) -> str:
     """What a file is: its bytes and whether it can be executed, or where a link leads."""
     if path.is_symlink():
         return f"-> {storable(str(path.readlink()))}"

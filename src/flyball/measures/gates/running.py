@@ -19,10 +19,7 @@ from flyball.measures.gates.junit import Case, Outcome, ReportUnreadable, TreeIn
 from flyball.measures.gates.telling import last_line, telling_line
 
 COMMAND_MISSING = "the command was not found"
-NOTHING_COLLECTED = "nothing was collected"
-NO_TESTS_YET = "nothing was collected: the tree has no tests yet"
 TIMED_OUT = "timed out"
-CANNOT_COLLECT = "no test could be collected"
 RUNNER_FAILED = "the runner itself failed"
 NO_REPORT = "it ended without a report of its tests"
 
@@ -38,6 +35,7 @@ _FAILED_IN_SUMMARY = re.compile(r"\b([1-9]\d*) (?:failed|errors?)\b")
 _TWO_CODES = re.compile(r"\b(?:phpunit|paratest|pest|make)\b")
 """phpunit ends with 2 where a test had an error, with 1 where all only failed; make with 2 whatever its recipe ended with."""
 _NOT_RUN = 126
+LONGEST_CHOICE = 20_000
 
 
 class GateRun(msgspec.Struct, frozen=True):
@@ -85,6 +83,14 @@ def expects_report(command: str) -> bool:
     return "{junit}" in command or runs_pytest(command)
 
 
+def choose_tests(command: str, ids: Iterable[str]) -> str:
+    """What has pytest run only the tests with these ids; nothing for other runners and where that cannot be said in short."""
+    names = sorted({i.partition("[")[0].rpartition("::")[2] for i in ids})
+    choice = " or ".join(names)
+    short = 0 < len(choice) < LONGEST_CHOICE and all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names)
+    return f"-k '{choice}'" if short and runs_pytest(command) else ""
+
+
 def run_gate(
     gate: Gate,
     index: TreeIndex,
@@ -99,7 +105,7 @@ def run_gate(
     """Run one gate on the tree in a directory; `options` are added to every pytest the command starts.
 
     `known` are the tests that failed before the task began, `before` is how the gate ended with them. Only at the `baseline`
-    is a gate without a single test broken: later it is a candidate that took its tests away.
+    is a gate without a report broken: later it is a candidate that took it away.
     """
     folder = commands.fresh_folder(gate.name)
     reports = folder / "report"
@@ -114,7 +120,7 @@ def run_gate(
         variables={"PYTEST_ADDOPTS": f"{wanted} {options}".strip()}, writable=[reports],
     )  # fmt: skip
     run = _with_coverage(_judge(gate, ran, report, index, known, before), gate, lines, index)
-    return _without_tests(run, index) if baseline else run
+    return _without_report(run) if baseline else run
 
 
 def _with_coverage(run: GateRun, gate: Gate, report: Path, index: TreeIndex) -> GateRun:
@@ -228,22 +234,14 @@ def _why_broken(gate: Gate, ran: CommandRun, read: ReportRead | None) -> str:
     return ""
 
 
-def _without_tests(run: GateRun, index: TreeIndex) -> GateRun:
-    """The same run, broken if there is no report where one was to be written, or if it holds no test that ran."""
-    if not run.result.broken and run.result.counts is None and expects_report(run.result.command) and not run.tricks:
-        return _broken_run(run, f"{NO_REPORT} (exit {run.result.exit_code}): {telling_line(run.text)}")
-    if run.result.broken or run.result.counts is None or not all(case.uncollected for case in run.cases.values()):
+def _without_report(run: GateRun) -> GateRun:
+    """The same run, broken if there is no report where one was to be written."""
+    if run.result.broken or run.result.counts is not None or not expects_report(run.result.command) or run.tricks:
         return run
-    first = next(iter(run.cases.values()), None)
-    if first is not None:
-        broken = f"{CANNOT_COLLECT}: {first.id}: {last_line(first.text)}"
-    else:
-        tests = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
-        broken = NOTHING_COLLECTED if any(tests.fullmatch(file) for file in index.files) else NO_TESTS_YET
-    return _broken_run(run, broken)
+    return broken_run(run, f"{NO_REPORT} (exit {run.result.exit_code}): {telling_line(run.text)}")
 
 
-def _broken_run(run: GateRun, broken: str) -> GateRun:
+def broken_run(run: GateRun, broken: str) -> GateRun:
     return replace(run, result=replace(run.result, passed=False, broken=broken))
 
 

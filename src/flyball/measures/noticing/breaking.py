@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
-from flyball.measures.planting import other_sources
+from flyball.measures.scripts import Code
 from flyball.measures.sources import Function, is_script, parse, text_of
 
 GARBLED = b"This file was broken on purpose by flyball: it is no program.\n"
@@ -194,8 +194,8 @@ def _with_edits(source: bytes, edits: Iterable[Edit]) -> bytes:
 def _break_script(
     path: str, old: str, new: str, added: Callable[[], Spans], only: frozenset[str] | None
 ) -> Broken | None:
-    code = other_sources.Code(new)
-    if code.plain == other_sources.Code(old).plain:
+    code = Code(new)
+    if code.plain == Code(old).plain:
         return None
     changed = frozenset(line for first, count in added() for line in range(first, first + count))
     typed = re.search(r"\.[cm]?tsx?$", path) is not None
@@ -229,7 +229,7 @@ class _Body(msgspec.Struct, frozen=True):
     text: str = ' _flyballBroken("{}"); '
 
 
-def _bodies(text: str, code: other_sources.Code, *, typed: bool) -> Iterator[_Body]:
+def _bodies(text: str, code: Code, *, typed: bool) -> Iterator[_Body]:
     openings = {closing: at for at, closing in code.pairs.items()}
     for at, closing in code.pairs.items():
         since = max(0, at - 300)
@@ -254,7 +254,7 @@ def _bodies(text: str, code: other_sources.Code, *, typed: bool) -> Iterator[_Bo
         yield _Body(_name_before(text, found.start()), found.end(), found.start(), last, ' _flyballBroken("{}") && ')
 
 
-def _values(text: str, code: other_sources.Code) -> Iterator[_Body]:
+def _values(text: str, code: Code) -> Iterator[_Body]:
     """The values that stand outside every bracket; functions are found by their bodies."""
     inside = 0
     for found in re.finditer(r"[({\[]|\b(?:const|let|var)\s+([\w$]+)\s*(?::[^=;\n]+)?=(?![=>])\s*", text):

@@ -11,7 +11,7 @@ from flyball.core.model.task import Commit, Gate
 from flyball.core.text.quantities import first_few
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found, changed_tests
-from flyball.measures.gates.running import GateRun, runs_pytest
+from flyball.measures.gates.running import GateRun, choose_tests, runs_pytest
 from flyball.measures.noticing.breaking import Broken, BrokenPart, break_changes, mark_of
 from flyball.measures.noticing.syntax import NodeCheck, check_syntax
 from flyball.measures.planting.plan import Sources, muted_files
@@ -20,6 +20,7 @@ from flyball.measures.sources import (
     declared_tests,
     ending_with,
     is_code,
+    is_criterion,
     is_test_file,
     names_item,
     text_of,
@@ -29,7 +30,6 @@ from flyball.measures.tampering.protected import Protection, changed_paths
 MOST_REMARKS = 8
 MOST_FILES = 200
 DETAIL_RUNS = 2
-LONGEST_CHOICE = 20_000
 _KINDS = frozenset({"green", "refactor", "document", "gates"})
 _MORE_CODE = re.compile(
     r".*\.(?:sh|bash|zsh|ksh|lua|pl|pm|r|jl|dart|clj|cljs|ex|hs|ml|fs|vue|svelte|mm|m|zig|nim|groovy|cr|tcl|awk)"
@@ -48,7 +48,7 @@ _READS_TEXT = re.compile(
 def measure_noticed(examination: Examination, protection: Protection, found: Found, tree: str) -> Found:
     """What a green candidate is found to lack: sources that parse and, before product code is accepted, a test that notices it."""
     request = examination.request
-    doubted = protection.doubted or any(not trick.harmless for trick in found.tricks)
+    doubted = bool(protection.tricks) or any(not trick.harmless for trick in found.tricks)
     if request.kind not in _KINDS or not found.trial.green or doubted or found.flaky:
         return found
     examination.use(tree)
@@ -168,7 +168,16 @@ class _Probe:
             if self._without_change(frozenset()).red:
                 return Noticed("new-test", f"the gate {name} fails without the change")
             return Noticed("existing-test", f"the gate {name} fails when the changed code is broken")
+        if self._is_red_at_start():
+            return Noticed("new-test", f"the gate {self._gates[0][0].name} fails without the change")
         return Noticed("nothing")
+
+    def _is_red_at_start(self) -> bool:
+        """Whether a gate fails on the tree the work began with, which holds no test of its author."""
+        self._examination.use(self._workspace.tree_of(self.since))
+        ran = self._run({})
+        self._examination.use(self._tree)
+        return ran.red
 
     def _broken_files(self) -> dict[str, Broken]:
         found = {}
@@ -186,7 +195,8 @@ class _Probe:
         """A test that was accepted as failing and passes now: RED has shown what it notices."""
         expected = self._examination.expectations
         passing = {i for _, run in self._gates for i, case in run.cases.items() if case.outcome == "passing"}
-        shown = (i for i in sorted(passing) if expected.accepted.get(i) == "failing" and i not in expected.known)
+        failed = {i for i, outcome in expected.accepted.items() if outcome == "failing"} - expected.known
+        shown = (i for i in sorted(passing) if i in failed or i.partition("::")[0] in failed)
         return next(shown, "")
 
     def _own_tests(self) -> frozenset[str]:
@@ -299,7 +309,7 @@ class _Probe:
 
     def _unnamed_criteria(self) -> tuple[str, ...]:
         """The criteria, if there are several, that no test names which ran."""
-        items = self._examination.request.items
+        items = [item for item in self._examination.request.items if is_criterion(item)]
         if len(items) < 2:
             return ()
         words = [i for _, run in self._gates for i, case in run.cases.items() if case.outcome == "passing"]
@@ -340,12 +350,9 @@ def _lost_tests(run: GateRun, chosen: Iterable[str]) -> set[str]:
 def _options(gate: Gate, before: GateRun, chosen: Collection[str], *, stop: bool) -> str:
     if not runs_pytest(gate.command):
         return ""
-    names = sorted({i.partition("[")[0].rpartition("::")[2] for i in chosen})
-    choice = " or ".join(names)
-    short = 0 < len(choice) < LONGEST_CHOICE and all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names)
     fails_already = any(case.outcome == "failing" for case in before.cases.values())
     most = 1 if stop and not fails_already else 0
-    return f"--maxfail={most}" + (f" -k '{choice}'" if short else "")
+    return f"--maxfail={most} {choose_tests(gate.command, chosen)}".rstrip()
 
 
 def _is_product(path: str, versions: Iterable[bytes | None]) -> bool:

@@ -6,20 +6,16 @@ from pathlib import PurePosixPath
 from flyball.core.model.measurement import Files
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import Commit
+from flyball.core.text.documents import is_document
 from flyball.measures.quality.diagrams import Complaints, diagrams_of
 from flyball.measures.sources import text_of
 from flyball.measures.trees import Trees
 
-_DOCUMENT = re.compile(r".*\.(md|rst|adoc)|(?:.*/)?(?:openapi|swagger)[^/]*\.(?:ya?ml|json)", re.IGNORECASE)
 _DECISION = re.compile(r"(?:.*/)?decisions/[^/]+|(?:.*/)?ADR-[^/]*", re.IGNORECASE)
 _CHANGELOG = re.compile(r"(?:changelog|changes|history|news|release[-_]?notes)(?:\.\w+)?")
 
 SHOWN = 20
 LOOKED_AT = 200
-
-
-def is_document(path: str) -> bool:
-    return bool(_DOCUMENT.fullmatch(path))
 
 
 def is_decision_record(path: str) -> bool:

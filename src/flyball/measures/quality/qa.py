@@ -20,6 +20,7 @@ from flyball.measures.trees import Trees
 BLOCKING = frozenset(
     {"tests_pass", "criteria_covered", "lint_clean", "complexity", "readme", "decision_record", "changelog"}
 )
+OF_DOCUMENTS = ("readme", "decision_record", "changelog")
 DUPLICATION = 5.0
 COMMENTED_ABOVE = 5
 _STEM = 5
@@ -53,10 +54,12 @@ class Evidence(msgspec.Struct, frozen=True):
         return changed_paths(self.workspace, self.request.base, self.request.candidate)
 
 
-def checks(given: Evidence) -> tuple[Check, ...]:
-    """All eleven, in the order of their settings."""
+def checks(given: Evidence, only: Collection[str] = ()) -> tuple[Check, ...]:
+    """All eleven, in the order of their settings, or `only` some."""
     found = []
     for name, look in _LOOKS.items():
+        if only and name not in only:
+            continue
         off = getattr(given.settings.qa, name) == "off"
         verdict, detail = (None, "switched off: not verified") if off else look(given)
         found.append(Check(name, "n/a" if verdict is None else "pass" if verdict else "fail", name in BLOCKING, detail))

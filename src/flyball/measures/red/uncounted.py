@@ -110,7 +110,7 @@ def read_new(path: str, before: bytes | None, after: bytes | None) -> NewTests:
     """The tests a file has gained."""
     old = {test.id for test in declared_tests(path, before or b"")}
     found = tuple(test for test in declared_tests(path, after or b"") if test.id not in old)
-    skipped = frozenset(test.id for test in found if re.search(r"\.(?:skip|todo)\b", test.call))
+    skipped = frozenset(test.id for test in found if test.skipped)
     if path.endswith(".py"):
         return NewTests(path, found, invalid=after is not None and parse(after) is None)
     whole = before is None and after is not None and not is_countable(path)

@@ -22,16 +22,15 @@ def installed_modules(environments: Iterable[Path], commands: str, path: str) ->
 
 
 def _prefixes(commands: str, path: str) -> Iterator[Path]:
-    """Where the programs that commands name are installed, as they are called and where they really lie."""
+    """Where the programs that commands name are installed; a virtual environment cannot see what its base interpreter has."""
     try:
         words = shlex.split(commands, comments=True)
     except ValueError:
         words = commands.split()
     for word in dict.fromkeys(words):
         program = shutil.which(word, path=path) if word and not word.startswith("-") else None
-        for each in (program, os.path.realpath(program)) if program else ():
-            if Path(each).parent.name == "bin":
-                yield Path(each).parent.parent
+        if program and Path(program).parent.name == "bin":
+            yield Path(program).parent.parent
 
 
 def _names(place: Path) -> set[str]:

@@ -1,12 +1,14 @@
 """Which paths a candidate may not change, what is measured in their place, and what was tried."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import PurePosixPath
+from posixpath import normpath
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import Remark, Trick
@@ -17,7 +19,7 @@ from flyball.measures.tampering.gate_parts import is_named_after
 from flyball.measures.tampering.gate_scripts import is_gate_file, makings
 from flyball.measures.tampering.plugins import plugin_files
 from flyball.measures.tampering.sections import is_sectioned, restore
-from flyball.measures.tampering.shadows import Roots, import_roots, shadow, stand_in
+from flyball.measures.tampering.shadows import is_shadow
 from flyball.measures.tampering.tests_by_report import Held, UnnamedTests
 from flyball.measures.tampering.weakening import compare, find_force
 from flyball.measures.trees import Trees
@@ -42,22 +44,34 @@ _CI = re.compile(
 _CI_FOLDERS = (".github/workflows/", ".github/actions/", ".circleci/", ".ci/", ".buildkite/", ".gitlab/ci/")
 _RUNNER_FOLDERS = (".cargo/", ".mvn/")
 _ENTRY_POINTS = re.compile(r"(.*/)?(setup\.py|[^/]+\.(dist|egg)-info/entry_points\.txt)", re.IGNORECASE)
-_WRITTEN_IN_RED = frozenset({"test-deleted", "test-weakened", "test-skipped", "protected-changed"})
-"""Named in RED as ever, but the file stays the candidate's: it may hold new tests as well."""
 _ASKED = re.compile(
-    r"\b(?:re)?(?:writ|add|creat|extend|chang|updat|fix|set up|configur|remov|delet|renam|mov|replac|migrat|split|merg)\w*",
+    r"\b(?:re)?(?:writ|add|creat|extend|chang|updat|fix|set up|configur|remov|delet|renam|mov|replac|migrat|split|merg"
+    r"|generat|fresh|record|bring)\w*",
     re.IGNORECASE,
 )
 _REFUSED = re.compile(r"\b(?:not|never|without|nor|neither)\b|n['’]t\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"[.;:!?](?=\s)|\n|\bbut\b")
+_SNAPSHOT = re.compile(
+    r"(?:.*/)?__snapshots__/.*|.*\.(?:snap|ambr|golden|approved|expected)(?:\.\w+)?|.*/(?:golden|goldens|snapshots?|expected|data|fixtures)/.*"
+)
+_SNAPSHOTS = re.compile(
+    r"\bsnapshots?\b|\bgolden (?:files?|masters?|outputs?|data)\b|\bgoldens\b|\b(?:expected|approved) (?:outputs?|files?)\b",
+    re.IGNORECASE,
+)
+"""What a request calls the files that hold what tests expect."""
 _ABOUT_TESTS = re.compile(r"pytest|coverage|jest|vitest|mocha|\btox\b|\btests?\b", re.IGNORECASE)
 
 
-class Protection(msgspec.Struct, frozen=True):
-    """What is laid over the candidate (None removes), files written with accepted sections, tricks found, remarks.
+SHADOWS = "it has the name of a module of Python's own or of the environment, and may be imported in its place"
 
-    `released` paths are the candidate's own: their tests are no longer those that were accepted. `put_back` are those that
-    tricks changed, with where each comes from: they may not stay as they are in the tree the next turn works in.
+
+class Protection(msgspec.Struct, frozen=True):
+    """What is laid over the candidate (None removes), files written with accepted sections, and what is said of each.
+
+    `released` paths are the candidate's own: their tests are no longer those that were accepted. `put_back` are the protected
+    paths that were changed, with where each comes from: the next turn works in a tree that has them as accepted. `restored` says how each
+    was changed, which proves nothing by itself; `tricks` would be measured otherwise in a clone. `suspects` are new files that stay in
+    the candidate, and may change what a runner does.
     """
 
     overlay: dict[str, Commit | None]
@@ -67,11 +81,8 @@ class Protection(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
     put_back: dict[str, Commit | None] = {}
     remarks: tuple[Remark, ...] = ()
-
-    @property
-    def doubted(self) -> bool:
-        """Whether a trick was found that is not harmless."""
-        return any(not trick.harmless for trick in self.tricks)
+    restored: tuple[Trick, ...] = ()
+    suspects: tuple[str, ...] = ()
 
 
 def is_ci(path: str) -> bool:
@@ -104,25 +115,28 @@ def exempt(path: str, items: Iterable[Item]) -> bool:
     names = (path, PurePosixPath(path).name)
     for item in items:
         text = " ".join((item.text, *item.acceptance))
-        named = path in item.files or any(_is_wanted(name, text) for name in names)
+        named = path in item.files or any(name in text and _is_wanted(_whole_name(name), text) for name in names)
         asked = path in item.files or _ASKED.search(text) is not None
         if named and asked and (not is_sectioned(path) or _ABOUT_TESTS.search(text)):
+            return True
+        if _SNAPSHOT.fullmatch(path) and looks_like_test(path) and asked and _is_wanted(_SNAPSHOTS, text):
             return True
         if is_ci(path) and asked and re.search(r"\bCI\b|continuous integration|\bpipeline\b|\bworkflow file", text):
             return True
     return False
 
 
-def _is_wanted(name: str, text: str) -> bool:
-    """Whether a text names a path other than to say that it is not to be changed."""
-    if name not in text:
-        return False
-    found = re.finditer(rf"(?<![\w/.-]){re.escape(name)}(?![\w-])", text)
-    return any(not _REFUSED.search(_CLAUSE.split(text[: match.start()])[-1]) for match in found)
+def _whole_name(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w/.-]){re.escape(name)}(?![\w-])")
+
+
+def _is_wanted(what: re.Pattern[str], text: str) -> bool:
+    """Whether a text names something other than to say that it is not to be changed."""
+    return any(not _REFUSED.search(_CLAUSE.split(text[: match.start()])[-1]) for match in what.finditer(text))
 
 
 class _Sides(msgspec.Struct, frozen=True):
-    """The files of the accepted and of the candidate tree, what differs, what gates start or load, and where it imports from."""
+    """The files of the accepted and of the candidate tree, what differs, and what gates start or load; `linked` leads from files to the links by which they are tests."""
 
     accepted: frozenset[str]
     candidate: frozenset[str]
@@ -130,10 +144,10 @@ class _Sides(msgspec.Struct, frozen=True):
     changed: tuple[str, ...]
     scripts: frozenset[str]
     programs: frozenset[str]
-    roots: Roots
     plugins: frozenset[str]
     installed: frozenset[str]
     unnamed: UnnamedTests
+    linked: Mapping[str, str]
 
 
 def protect(
@@ -152,6 +166,7 @@ def protect(
     put_back: dict[str, Commit | None] = {}
     rewritten: dict[str, bytes] = {}
     tricks: list[Trick] = []
+    restored: list[Trick] = []
     notes: list[str] = []
     released: set[str] = set()
     for path in sides.changed:
@@ -169,17 +184,29 @@ def protect(
         elif path not in sides.written and exempt(path, request.asked):
             released.add(path)
             notes.append(f"{path} is exempt from protection: the task itself names it")
+        elif path not in sides.written and any(fnmatchcase(path, pattern) for pattern in settings.may_change):
+            released.add(path)
+            notes.append(f"{path} may change: a person said so (may_change)")
         elif is_sectioned(path):
             content, changed = _restore_sections(path, request, settings, workspace)
             rewritten.update(content)
-            tricks += changed
-        elif found := _tricks_of(path, request, settings, workspace, sides):
-            tricks += found
-            if request.kind != "red" or found[0].kind not in _WRITTEN_IN_RED:
-                overlay[path] = was
-            if any(not trick.harmless for trick in found):
-                put_back[path] = was
-    return Protection(overlay, rewritten, frozenset(released), tuple(tricks), tuple(notes), put_back)
+            restored += changed
+        elif found := _changes_of(path, request, settings, workspace, sides):
+            restored += found
+            overlay[path] = put_back[path] = was
+    shadows = [path for path in sides.changed if path not in overlay and _is_new_shadow(path, sides)]
+    aids = [path for path in sides.changed if path not in overlay and _is_new_aid(path, sides)]
+    return Protection(
+        overlay,
+        rewritten,
+        frozenset(released),
+        tuple(tricks),
+        tuple(notes),
+        put_back,
+        tuple(Remark(path, 0, SHADOWS) for path in shadows),
+        tuple(replace(change, harmless=True) for change in restored),
+        tuple(dict.fromkeys((*shadows, *aids))),
+    )
 
 
 def _restore_sections(
@@ -220,11 +247,26 @@ def _sides(
         changed,
         made_of.files,
         made_of.programs,
-        import_roots(_commands(settings), made_of.files, read),
         plugins,
         modules,
         UnnamedTests(commands=_gates(settings), held=held, files=accepted, plugins=plugins, written=written, read=read),
+        _linked_tests(request.accepted, workspace),
     )
+
+
+def _linked_tests(commit: Commit, workspace: Trees) -> dict[str, str]:
+    """Where links that are tests, or hold them, lead, each with the link."""
+    links = [link for link in workspace.links(commit) if looks_like_test(link) or looks_like_test(f"{link}/x")]
+    targets = {link: text_of(workspace.read_file(commit, link)) for link in links}
+    return {normpath(f"{PurePosixPath(link).parent}/{target}"): link for link, target in targets.items()}
+
+
+def _name_as_test(path: str, sides: _Sides) -> str:
+    """The path by which tests reach a file: its own, or one behind a link."""
+    for target, link in sides.linked.items():
+        if path == target or path.startswith(f"{target}/"):
+            return link + path.removeprefix(target)
+    return path
 
 
 def changed_paths(workspace: Trees, old: Commit, new: Commit) -> tuple[str, ...]:
@@ -232,8 +274,10 @@ def changed_paths(workspace: Trees, old: Commit, new: Commit) -> tuple[str, ...]
     return tuple(sorted({path for _, path in workspace.changed_files(old, new)})) if old != new else ()
 
 
-def _tricks_of(path: str, request: Measure, settings: Settings, workspace: Trees, sides: _Sides) -> tuple[Trick, ...]:
-    """The tricks of one changed path; empty when the path is not protected."""
+def _changes_of(path: str, request: Measure, settings: Settings, workspace: Trees, sides: _Sides) -> tuple[Trick, ...]:
+    """How one protected path was changed; empty when the path is not protected."""
+    if _is_new_aid(path, sides):
+        return ()
     gates_own = path in sides.scripts or is_named_after(path, sides.programs)
     if gates_own or is_configuration(path, settings) or _is_plugin(path, sides):
         return (_configuration_trick(path, *_versions(path, request, workspace)),)
@@ -242,9 +286,11 @@ def _tricks_of(path: str, request: Measure, settings: Settings, workspace: Trees
         if b"pytest11" in (after or b"") and b"pytest11" not in (before or b""):
             return (Trick("test-config-changed", path, "it now registers a plugin of the test runner"),)
     if path not in sides.accepted:
-        return _tricks_of_new_file(path, settings, sides)
+        inside = any(part in settings.environment_folders for part in PurePosixPath(path).parts[:-1])
+        told = "a new file lies inside a folder of installed dependencies"
+        return (Trick("environment-changed", path, told),) if inside else ()
     before, after = _versions(path, request, workspace)
-    comparison = compare if is_test_file(path, before, after) else sides.unnamed.compare
+    comparison = compare if is_test_file(_name_as_test(path, sides), before, after) else sides.unnamed.compare
     return comparison(path, before, after, rewritable=request.kind == "red", tests_may_grow=request.tests_may_grow)
 
 
@@ -257,13 +303,13 @@ def _versions(path: str, request: Measure, workspace: Trees) -> tuple[bytes | No
     return workspace.read_file(request.accepted, path), workspace.read_file(request.candidate, path)
 
 
-def _tricks_of_new_file(path: str, settings: Settings, sides: _Sides) -> tuple[Trick, ...]:
-    """What a new file pretends to be, if anything."""
-    if any(part in settings.environment_folders for part in PurePosixPath(path).parts[:-1]):
-        return (Trick("environment-changed", path, "a new file lies inside a folder of installed dependencies"),)
-    found = shadow(path, sides.accepted, sides.candidate, sides.installed)
-    found = found or stand_in(path, sides.roots, sides.accepted)
-    return (found,) if found else ()
+def _is_new_aid(path: str, sides: _Sides) -> bool:
+    """Whether a new file is loaded with the tests: fixtures belong there. What it does to accepted tests is measured."""
+    return path not in sides.accepted and (PurePosixPath(path).name == "conftest.py" or path in sides.plugins)
+
+
+def _is_new_shadow(path: str, sides: _Sides) -> bool:
+    return path not in sides.accepted and is_shadow(path, sides.candidate, sides.installed)
 
 
 def _configuration_trick(path: str, before: bytes | None, after: bytes | None) -> Trick:
@@ -271,9 +317,7 @@ def _configuration_trick(path: str, before: bytes | None, after: bytes | None) -
         return found
     how = "added" if before is None else "deleted" if after is None else "changed"
     told = _with_first_new_line(f"test or CI configuration was {how}", before, after)
-    fixtures = PurePosixPath(path).name == "conftest.py"
-    better = "put fixtures into the test file that needs them" if fixtures else "leave it as it was"
-    return Trick("test-config-changed", path, f"{told}; {better}, or ask for the change in protected_changes")
+    return Trick("test-config-changed", path, told)
 
 
 def _with_first_new_line(told: str, before: bytes | None, after: bytes | None) -> str:

@@ -58,6 +58,9 @@ def turn_ended(turn: rec.TurnRecord, at: datetime, outcome: out.Outcome) -> rec.
     )
 
 
+KNOWN_NAMED = 200
+
+
 def verification(at: datetime, stage: str, measurement: Measurement, lane: str) -> rec.Verification:
     gates = tuple(
         rec.GateRecord(
@@ -76,6 +79,7 @@ def verification(at: datetime, stage: str, measurement: Measurement, lane: str) 
         rec.FileChanges(measurement.files.created, measurement.files.modified, measurement.files.deleted),
         coverage=coverage_seen(measurement.coverage),
         lane=lane,
+        known=tuple(plain(test) for test in measurement.known[:KNOWN_NAMED]),
     )
 
 

@@ -194,6 +194,7 @@ class Verification(msgspec.Struct, frozen=True):
     condition: str = ""
     coverage: CoverageSeen | None = None
     lane: str = MAIN
+    known: tuple[str, ...] = ()
 
 
 class TrickSeen(msgspec.Struct, frozen=True):

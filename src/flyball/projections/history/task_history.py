@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from flyball.core.loop.workflow import BOTH_GATES
+from flyball.core.loop.workflow import BATCH_HELD, BOTH_GATES
 from flyball.core.model import events as ev, outcomes as out
 from flyball.core.model.batch_events import BatchSettled, LaneClosed, LaneOpened, SubtaskIntegrated
 from flyball.core.model.effects import Ask, Effect, Measure, PutBack, RunAgent
@@ -163,7 +163,8 @@ class TaskHistory:
         measured = make.verification(at, stage, measurement, effect.lane)
         self.last_measured = self._measured_in[effect.lane] = measured
         self._note(measurement.notes)
-        if measurement.checks:
+        # A stage that makes only its own checks does not say what all of them would.
+        if measurement.checks and len(measurement.checks) >= (len(self.checked.checks) if self.checked else 0):
             self.checked = measured
         if baseline:
             self.verified.append(measured)
@@ -180,7 +181,7 @@ class TaskHistory:
         known = self._checkpoints.find(effect.candidate) if effect.doubtful else None
         self._keep(at, effect, outcome, tricked=known.tricked if known else "")
         paths = first_few([plain(path) for path in outcome.paths], 20)
-        self._note((f"put back as accepted after turn {self.checkpoints[-1].turn}: {paths}", *outcome.notes))
+        self._note((f"restored after turn {self.checkpoints[-1].turn}: {paths}", *outcome.notes))
 
     def _on_restored(self, at: datetime, effect: Effect, outcome: out.Restored) -> None:
         self._note(outcome.notes)
@@ -209,7 +210,8 @@ class TaskHistory:
         why = fact.breaker.reason or fact.verdict.evidence
         self.breaker.enter(at, fact.breaker, why, lane=fact.lane, progress=fact.progress)
         rung = f"; then {fact.rung}" if fact.rung else ""
-        note = BOTH_GATES if fact.can_exit else f"{fact.verdict.health}: {fact.verdict.evidence}{rung}"
+        held = BATCH_HELD if fact.batch else BOTH_GATES
+        note = held if fact.can_exit else f"{fact.verdict.health}: {fact.verdict.evidence}{rung}"
         seen = fact.observation
         self.rows.append(make.row(self.rows, len(self.judgements), seen.batch, seen.passed, tuple(seen.failed), note))
 

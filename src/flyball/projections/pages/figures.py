@@ -18,7 +18,7 @@ from flyball.projections.pages import subtasks
 from flyball.projections.pages.gone_back import GoneBack
 from flyball.projections.pages.summary import Known, spent_amount
 from flyball.projections.views.lanes import most_stuck
-from flyball.projections.views.standing import known_failing, strikes_of, stuck_word
+from flyball.projections.views.standing import failures, known_failing, strikes_of, stuck_word
 from flyball.projections.wording import dollars, duration
 
 
@@ -47,13 +47,14 @@ def weaknesses(state: State, history: TaskHistory) -> tuple[Weakness, ...]:
     """Tests that failed before the task and still do, and work that nobody but its author reviewed."""
     still = known_failing(state, history)
     fail = "fails" if still == 1 else "fail"
-    tests = Weakness("rejected", "tests", f"{plural(still, 'test')} {fail} that failed before the task")
+    named = "; ".join((f"{plural(still, 'test')} {fail} that failed before the task", *failures(state, history)))
+    tests = Weakness("rejected", "tests", named)
     own_reviews = (
         Weakness("skipped", "review", f"{each.stage}, turn {each.turn}, {each.role}: the author reviewed its own work")
         for each in reviews(history.turns, state.task.agents)
         if each.model == "same"
     )
-    return (*([tests] if still else []), *own_reviews)
+    return (*([tests] if still or state.failures else []), *own_reviews)
 
 
 def figures(known: Known, items: tuple[subtasks.ItemShown, ...], back: GoneBack | None) -> tuple[Figure, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from flyball.core.loop.workflow import BOTH_GATES
 from flyball.core.model.state import State
 from flyball.core.text.quantities import plural
 from flyball.projections.history.records import Judgement
@@ -218,7 +219,7 @@ def _evidence(mark: TimelineMark, judged: Judgement) -> str:
         first = judged.missing[0] if judged.missing else judged.evidence
         return f"says done; measured: {first}"
     if judged.can_exit:
-        return "the gate passed and the agent says that it is done"
+        return BOTH_GATES
     first = f"; {judged.missing[0]}" if judged.missing and mark.kind == "rejected" else ""
     rung = f"; remedy: {judged.rung}" if judged.rung else ""
     return f"{judged.evidence}{first}{rung}"

@@ -9,26 +9,21 @@ from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.lanes import asking_lane
 from flyball.projections.wording import plain
 
-BEGIN = "---CIRCUIT_BREAKER_OPEN---"
-END = "---END_CIRCUIT_BREAKER_OPEN---"
-
 
 def banner(state: State, history: TaskHistory) -> str:
     """What to print when the breaker halts the task."""
     task, lane = state.task.id, asking_lane(state)
     measured = history.measured_in(lane.name)
     counts = measured.counts if measured else None
-    tests = f"{counts.passing}/{counts.total}" if counts and counts.total else "none measured"
+    tests = f"{counts.passing} of {counts.total}" if counts and counts.total else "none measured"
     errors = [seen.error for seen in history.errors.recent if seen.lane == lane.name]
     lines = [
-        BEGIN,
-        f"PHASE: {lane.stage}",
-        *(() if lane.name == MAIN else (f"SUBTASK: {plain(lane.name)}",)),
-        f"REASON: {plain(led_by_trick(lane, lane.loop.breaker.reason or 'opened'))}",
-        f"ITERATIONS: {lane.loop.iteration} in this stage, {state.iterations} in all",
-        f"TESTS_PASSING: {tests}",
-        f"LAST_ERROR: {plain(errors[-1], 500) if errors else 'none'}",
-        "OPTIONS:",
+        f"{lane.stage} stopped: {plain(led_by_trick(lane, lane.loop.breaker.reason or 'the breaker opened'))}",
+        *(() if lane.name == MAIN else (f"  subtask: {plain(lane.name)}",)),
+        f"  iterations: {lane.loop.iteration} in this stage, {state.iterations} in all",
+        f"  tests that pass: {tests}",
+        f"  last error: {plain(errors[-1], 500) if errors else 'none'}",
+        "Choose one:",
         f"  flyball reset {task}          clear the counters and try again",
         f"  flyball skip {task}           leave this stage unverified and go to the next; every report says so",
         f"  flyball abort {task}          end the task",
@@ -38,5 +33,4 @@ def banner(state: State, history: TaskHistory) -> str:
         asked = state.stopped.question if state.stopped is not None else ""
         back = f"rollback {task} --to last-good" if lane.name == MAIN else f"answer {task} {asked} rollback"
         lines.append(f"  flyball {back}    restore the last good tree and try again")
-    lines.append(END)
     return "\n".join(lines) + "\n"

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from flyball.core.loop.workflow import BOTH_GATES
+from flyball.core.loop.workflow import BATCH_HELD, BOTH_GATES
 from flyball.core.model import events as ev
 from flyball.core.model.effects import Ask, Effect, Measure, RunAgent
 from flyball.core.model.state import State
@@ -110,14 +110,14 @@ def _tell_question(effect: Ask) -> str:
 def _tell_judged(fact: ev.Judged) -> str:
     verdict = fact.verdict
     if fact.can_exit:
-        return f"verdict: {fact.stage} is complete, {verdict.health}: {BOTH_GATES}"
+        return f"verdict: {fact.stage} is complete, {verdict.health}: {BATCH_HELD if fact.batch else BOTH_GATES}"
     decision = "BLOCKED" if verdict.remedy in {"ask", "stop"} else "CONTINUE"
     parts = [f"verdict: {decision}, {verdict.health}: {verdict.evidence}"]
     parts += ["the work was rejected"] if fact.rejected else []
     if fact.false_claim:
         parts.append(f"the agent says done, but measured: {first_few(fact.gate_1.missing, 1)}")
     elif fact.gate_1.held:
-        parts.append("the gate passes, but the agent does not say that it is done")
+        parts.append("the measurements hold, but the agent does not say that it is done")
     elif fact.gate_1.missing:
         parts.append(f"missing: {first_few(fact.gate_1.missing, 1)}")
     parts += [f"remedy: {fact.rung}"] if fact.rung else []
@@ -204,6 +204,7 @@ _FACTS: dict[type, Callable[[Any], str | None]] = {
     ev.UndeclaredEditsFound: _tell_undeclared,
     ev.LearningRecorded: lambda f: f"{f.kind} {f.number:03d}: {f.title}",
     ev.LearningRevised: _tell_revised,
+    ev.FailuresDecided: lambda f: f.told,
     ev.Consented: lambda f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {first_few(f.paths)}",
     ev.PersonSpoke: lambda f: None if f.word == "answer" else f"a person says {f.word} {f.text}".rstrip(),
     ev.SettingsChanged: lambda _f: "settings changed by a person",

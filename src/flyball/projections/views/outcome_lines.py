@@ -72,7 +72,7 @@ def _tell_recall(_id: str, outcome: out.Recalled) -> str | None:
         return f"learnings could not be recalled: {outcome.problem}"
     if not outcome.learnings:
         return None
-    return f"recalled {len(outcome.learnings)} of {plural(outcome.searched, 'learning')}: {first_few([each.id for each in outcome.learnings], 6)}"
+    return f"{plural(len(outcome.learnings), 'learning')} for the next turn: {first_few([each.title for each in outcome.learnings], 3)}"
 
 
 def _tell_measurement(_id: str, outcome: out.Measured) -> str:
@@ -112,7 +112,7 @@ _OUTCOMES: dict[type, Callable[[str, Any], str | None]] = {
     out.Measured: _tell_measurement,
     out.Recalled: _tell_recall,
     out.Saved: lambda _id, o: f"checkpoint {o.label} {short(o.commit)} accepted" if o.accepted else None,
-    out.Mended: lambda _id, o: f"put back as accepted: {first_few(o.paths, 5)}; the rest of the work is kept",
+    out.Mended: lambda _id, o: f"restored: {first_few(o.paths, 5)}; the rest of the work is kept",
     out.Restored: lambda _id, o: f"rolled back to {short(o.commit)}",
     out.Integrated: lambda _id, o: f"integrated as {short(o.commit)}",
     out.NothingToIntegrate: lambda _id, _o: "nothing to integrate",

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import msgspec
 
+from flyball.core.loop.shipping import gates_told
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.state import State
 from flyball.core.text.quantities import plural
@@ -94,6 +95,7 @@ class Report(msgspec.Struct, frozen=True):
     stages: tuple[StageTime, ...]
     forced: tuple[rec.Move, ...]
     unverified: tuple[UnverifiedShown, ...]
+    failures: tuple[str, ...]
     tricks: tuple[rec.TrickSeen, ...]
     remarks: rec.RemarksSeen
     false_claims: tuple[FalseClaim, ...]
@@ -158,6 +160,7 @@ def report(state: State, history: TaskHistory) -> Report:
         stages=_stages(state),
         forced=tuple(m for m in history.moves if m.forced),
         unverified=unverified_parts(state, history),
+        failures=standing.failures(state, history),
         tricks=tuple(history.tricks.values()),
         remarks=history.remarks,
         false_claims=tuple(
@@ -190,10 +193,11 @@ def _last_measured(state: State, history: TaskHistory) -> rec.Verification | Non
 
 
 def _outcome(state: State) -> str:
-    """One sentence; gates pass, and no sentence says more than that."""
+    """One sentence: that gates passed, or which known failures remain, and no more than that."""
     forced = ", ".join(standing.forced_stages(state))
     doubt = f"; not verified, skipped by a person: {forced}" if forced else ""
-    passed = f"the gates of all other stages passed{doubt}" if forced else "gates passed"
+    told = gates_told(state, state.main)
+    passed = f"in all other stages {told}{doubt}" if forced else told
     if state.decision == "DONE":
         return f"Done: {passed}."
     if state.stopped is None:

@@ -15,6 +15,7 @@ from flyball.core.model.effects import Save
 from flyball.core.model.events import PersonSpoke, TaskStopped
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN, Item
+from flyball.core.text.failing_tests import is_every
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.records import Judgement
@@ -109,8 +110,22 @@ def health(state: State, history: TaskHistory) -> str:
     return last
 
 
+def in_place_note(state: State) -> str:
+    """How an unfinished task goes on that an older version worked on in the user's own tree; empty for all others."""
+    if not state.task.settings.in_place or final_stop(state) is not None:
+        return ""
+    return (
+        f"this task began with --in-place, which flyball no longer has: flyball resume {state.task.id} continues it in an isolated checkout "
+        "from its last checkpoint, and what your tree has beyond that stays there"
+    )
+
+
 def reason(state: State, history: TaskHistory) -> str:
     """Why the decision is what it is."""
+    return "; ".join(filter(None, (_reason(state, history), in_place_note(state))))
+
+
+def _reason(state: State, history: TaskHistory) -> str:
     if state.stopped is not None:
         return state.stopped.reason
     held = hold_of(state)
@@ -133,6 +148,15 @@ def known_failing(state: State, history: TaskHistory) -> int:
     if history.measured is not None:
         return history.measured.counts.known_failing
     return state.baseline.counts.known_failing if state.baseline else 0
+
+
+def failures(state: State, history: TaskHistory) -> tuple[str, ...]:
+    """What was decided about the tests that failed before the task began, and the names of those that are excused and still fail."""
+    if state.failures is None:
+        return ()
+    known = history.measured.known if history.measured is not None else ()
+    left = () if is_every(state.work) else tuple(test for test in known if test not in state.work)
+    return (state.failures.told, *(f"known failure: {test}" for test in left))
 
 
 def stuck(state: State) -> str:
@@ -226,8 +250,7 @@ def _command_when_done(state: State, *, merged: bool, deleted: bool) -> str:
         return f"git branch {state.prepared.branch} {state.main.head}"
     if merged or state.prepared is None or not is_delivered(state):
         return f"flyball report {state.task.id}"
-    in_place = state.task.settings.in_place
-    return f"flyball diff {state.task.id}" if in_place else f"git merge {state.prepared.branch}"
+    return f"git merge {state.prepared.branch}"
 
 
 def _option_to_raise_limit(state: State) -> str:

@@ -102,6 +102,13 @@ class UnverifiedShown(msgspec.Struct, frozen=True):
         return f"{self.name} was {self.detail} and is not verified" if ticked else f"check {self.name} was not made"
 
 
+class WarningShown(msgspec.Struct, frozen=True):
+    """A check that failed and blocks nothing."""
+
+    name: str
+    detail: str
+
+
 class TrickShown(msgspec.Struct, frozen=True):
     kind: str
     path: str
@@ -165,6 +172,8 @@ class Status(msgspec.Struct, frozen=True):
     stopped: StoppedShown | None
     forced: tuple[Forced, ...]
     unverified: tuple[UnverifiedShown, ...]
+    warnings: tuple[WarningShown, ...]
+    failures: tuple[str, ...]
     tricks: tuple[TrickShown, ...]
     remarks: RemarksSeen
     coverage: CoverageSeen | None
@@ -212,7 +221,15 @@ def status(state: State, history: TaskHistory, said: Sequence[PersonSpoke] = (),
             Forced(v.stage, v.completed_at, v.exit_reason) for v in state.main.visits if v.forced and v.completed_at
         ),
         unverified=unverified_parts(state, history),
-        tricks=tuple(TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in history.tricks.values()),
+        failures=standing.failures(state, history),
+        warnings=tuple(
+            WarningShown(c.name, plain(c.detail))
+            for c in (history.checked.checks if history.checked else ())
+            if c.status == "fail" and not c.blocking
+        ),
+        tricks=tuple(
+            TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in history.tricks.values() if not t.harmless
+        ),
         remarks=history.remarks,
         coverage=history.measured.coverage if history.measured else None,
         next_command=standing.next_command(state, said, merged=bool(seen.merged_into), deleted=seen.deleted),

@@ -28,6 +28,7 @@ from flyball.wiring.run.agents import agents_of, hiding_logins, known_secrets
 from flyball.wiring.run.confining import confinement
 from flyball.wiring.run.environments import Environments
 from flyball.wiring.run.github import GitHub
+from flyball.wiring.run.kept_answers import KeptAnswers
 from flyball.wiring.run.scm_version import with_version
 from flyball.wiring.run.track_evaluators import TrackEvaluators
 from flyball.wiring.run.trackers import PlanSources
@@ -82,7 +83,7 @@ class Adapters:
                 secrets=known_secrets(task, self._environment, self._root),
             ),
             measurer=self._measurer(),
-            people=people,
+            people=KeptAnswers(people, self._site.home.folder / "answers"),
             setup=self._environments(),
             clock=system_clock,
             folder=self._site.home.task(task.id),

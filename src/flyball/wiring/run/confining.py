@@ -35,7 +35,6 @@ def confinement(site: Site, settings: Settings, workspace: GitWorkspace, environ
         hidden=(*secret_paths(user), site.home.home),
         programs=program_folders(environment),
         git_dirs=workspace.git_dirs,
-        nested=workspace.guard_nested,
         environments=lent_environments(site.repository, settings.environment_folders),
         environment_names=settings.environment_folders,
         copies=workspace.environment_copies,

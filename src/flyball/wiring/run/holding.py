@@ -1,4 +1,4 @@
-"""The right to work on a task: its lease, and that of what it changes of the user's: the tree in place, or a backlog."""
+"""The right to work on a task: its lease, and that of the user's documents it edits."""
 
 from __future__ import annotations
 
@@ -34,24 +34,22 @@ def hold_task(site: Site, task: Task) -> Iterator[Holding]:
     """Take a task's leases, or say who holds them."""
     with ExitStack() as held:
         lease = held.enter_context(_take(site, task_scope(task.id), f"The task {task.id}", site.home.locks))
-        folders = _folders(site, task.workflow, task.source, in_place=task.settings.in_place)
+        folders = _folders(site, task.workflow, task.source)
         leases = [lease, *(held.enter_context(_take_folder(site, folder)) for folder in folders)]
         yield Holding(lease, tuple(each.fileno() for each in leases))
 
 
-def require_free(site: Site, workflow: str, source: Source | None, *, in_place: bool) -> None:
+def require_free(site: Site, workflow: str, source: Source | None) -> None:
     """Refuse a task that is not opened yet if another one works on what it would change of the user's."""
-    for folder in _folders(site, workflow, source, in_place=in_place):
+    for folder in _folders(site, workflow, source):
         _take_folder(site, folder).release()
 
 
-def _folders(site: Site, workflow: str, source: Source | None, *, in_place: bool) -> list[Path]:
+def _folders(site: Site, workflow: str, source: Source | None) -> list[Path]:
     """What a task changes of the user's."""
-    root = site.repository.root
-    folders = [root] if in_place else []
     if source is not None and (edits_documents(workflow) or source.format):
-        folders.append(root / source.path)
-    return folders
+        return [site.repository.root / source.path]
+    return []
 
 
 def _take_folder(site: Site, folder: Path) -> Lease:

@@ -19,6 +19,8 @@ from flyball.config.settings import Configured
 from flyball.core.extras import install_command
 from flyball.core.model.task import AgentChoice, AgentSpec, Settings
 from flyball.core.workflows.registry import WORKFLOWS
+from flyball.measures.gates.outside import outside_environments
+from flyball.measures.gates.ways_back import find_way_back
 from flyball.wiring.run.programs import missing_programs
 
 
@@ -28,6 +30,10 @@ class BudgetUnkept(ConfigError):
 
 class CommandProgramMissing(ConfigError):
     """A gate, the linter or the set-up starts a program that is not here."""
+
+
+class EnvironmentLeadsBack(ConfigError):
+    """An installed dependency leads from the gates' folder to the user's own files."""
 
 
 def require_ready(configured: Configured, environment: Mapping[str, str], root: Path) -> None:
@@ -44,6 +50,7 @@ def require_ready(configured: Configured, environment: Mapping[str, str], root: 
             f"The {what} starts {word}, which is not installed here. Install {word}, or name another program under "
             f"{place} in flyball.toml. See all that is missing with: flyball doctor"
         )
+    require_candidate_measured(configured.settings, environment, root)
 
 
 def require_keepable_budget(settings: Settings, agents: Iterable[AgentSpec], roles: Iterable[str]) -> None:
@@ -121,3 +128,23 @@ def _without_model(spec: AgentSpec, choice: AgentChoice) -> str:
     if spec.type != "command" or model or not any("{model}" in word for word in spec.command):
         return ""
     return f"The command of the agent {spec.name} asks for {{model}}, and no model is set; pass --model MODEL"
+
+
+def require_candidate_measured(settings: Settings, environment: Mapping[str, str], root: Path) -> None:
+    """Refuse a task whose gates would measure the user's own files in place of the agent's."""
+    if told := way_back(settings, environment, root):
+        raise EnvironmentLeadsBack(told)
+
+
+def way_back(settings: Settings, environment: Mapping[str, str], root: Path) -> str:
+    """A sentence where an environment that gates use leads back to the user's own files; empty where none does."""
+    if settings.setup or settings.sandbox != "none":
+        return ""
+    commands = (*(gate.command for gate in settings.gates), settings.lint)
+    outside = outside_environments(commands, environment)
+    # A container's own Python is no virtual environment, and people install into it.
+    folders = [Path(folder) for folder in environment.get("PATH", os.defpath).split(os.pathsep) if folder]
+    homes = [Path(environment.get("HOME", "/"), ".local"), *(each.parent for each in folders if each.name == "bin")]
+    shared = dict.fromkeys(place for home in homes for place in home.glob("lib/python3*/*-packages"))
+    other = (place for place in shared if not any(place.is_relative_to(each) for each in outside))
+    return find_way_back(root, settings, (*outside, *other))

@@ -88,7 +88,7 @@ class Rendering:
     def _govern(self, state: State, verdict: str) -> None:
         """Tell hooks whose tree this is; they are an offer, so what cannot be written is left out."""
         home, root = str(self._site.home.home), self._site.repository.root
-        own = {self._tree} - {root} if not state.task.settings.in_place else {root}
+        own = {self._tree} - {root}
         # A folder of issues is the user's, and lies in their tree wherever it is worked on.
         trees = own | ({root} if works_on_issues(state.task.workflow) else set())
         for tree in trees:

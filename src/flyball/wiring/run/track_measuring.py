@@ -136,7 +136,7 @@ class TrackMeasuring(msgspec.Struct, frozen=True):
             source = self.site.repository.root.resolve() / name
             mounted = self.settings.sandbox == "bwrap" and folder.name == HEAD
             if source.is_dir() and not (folder / name).exists() and not mounted:
-                (folder / name).symlink_to(source, target_is_directory=True)
+                self.workspace.lend(name, folder)
 
     def _ground(
         self,

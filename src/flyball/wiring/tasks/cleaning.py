@@ -85,9 +85,8 @@ def clean(site: Site, task: TaskId) -> Tidied:
             return found
         kept = _save_unsaved(hand)
         hand.workspace.keep_lanes()
-        if not hand.state.task.settings.in_place:
-            told = tuple(dict.fromkeys(part.what for part in found.removed))
-            hand.append(WorkspaceRemoved("cleaned", told, found.freed_bytes))
+        told = tuple(dict.fromkeys(part.what for part in found.removed))
+        hand.append(WorkspaceRemoved("cleaned", told, found.freed_bytes))
         for paths in _removable(site, hand.state.task).values():
             for path in paths:
                 remove(path)
@@ -113,7 +112,7 @@ def _look(site: Site, state: State) -> Tidied:
 def _save_unsaved(hand: ManualSession) -> str:
     """Save what somebody left in the checkout without a checkpoint: its label, or nothing where all was saved."""
     space, state = hand.workspace, hand.state
-    if space.in_place or not space.is_made or state.prepared is None or not space.unsaved_files():
+    if not space.is_made or state.prepared is None or not space.unsaved_files():
         return ""
     label = f"cleaned-{state.seq}"
     return hand.snapshot(label, f"{label}: {state.task.id}").label

@@ -7,7 +7,6 @@ from flyball.config.settings import Configured
 from flyball.core.model.events import Fact, TaskOpened
 from flyball.core.model.naming import slug
 from flyball.core.model.task import Source, Task, TaskId
-from flyball.core.text.quantities import first_few
 from flyball.core.workflows.registry import WORKFLOWS
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.prp_session import PrpSession
@@ -20,10 +19,6 @@ from flyball.wiring.site import Site
 
 class NotDone(Refusal):
     """There is no finished work yet that feedback could be on."""
-
-
-class ChangedInPlace(Refusal):
-    """The user's tree is no longer what the task delivered."""
 
 
 def open_task(
@@ -96,11 +91,5 @@ def prepare_reopening(site: Site, task: TaskId) -> str:
             raise NotDone(
                 f"{task} is not finished, so it is not reopened. Give it guidance instead: flyball modify {task} TEXT;"
                 f" then: flyball resume {task}"
-            )
-        changed = workspace.unsaved_files() if workspace.in_place else ()
-        if changed:
-            raise ChangedInPlace(
-                f"{task} was worked in place, and this tree has changed since: {first_few(changed, 5)}. Commit or keep that elsewhere"
-                f' and start anew from it: flyball run --in-place "…"; or put the files back: flyball diff {task}'
             )
         return workspace.reclaim()

@@ -23,7 +23,7 @@ def look_around(site: Site, state: State) -> Seen:
     space = site.workspace(state.task)
     try:
         merged = space.merged_into(state.main.head, state.prepared.onto)
-        return Seen(controlled, merged, deleted=not merged and not space.in_place and not space.is_published)
+        return Seen(controlled, merged, deleted=not merged and not space.is_published)
     except Refusal:
         return Seen(controlled)
 

@@ -16,11 +16,12 @@ from flyball.agents.dialects.table import DIALECTS
 from flyball.clock import system_clock
 from flyball.config import file as config_file, trust
 from flyball.config.errors import ConfigError
-from flyball.config.file import FileConfig
+from flyball.config.file import NO_SETTINGS, FileConfig
 from flyball.config.home import environment, home_folder
 from flyball.config.schema import TopLevel
 from flyball.core.fold.lanes import JournalOutOfOrder
 from flyball.core.model.naming import LOOP
+from flyball.core.model.task import Gate, Settings
 from flyball.core.text.quantities import plural
 from flyball.core.workflows.registry import UNUSABLE, WorkflowMissing
 from flyball.documents.errors import DocumentError
@@ -32,6 +33,7 @@ from flyball.ports import Refusal
 from flyball.projections.wording import size
 from flyball.wiring.presence import controller_of
 from flyball.wiring.run.programs import missing_programs, programs_of
+from flyball.wiring.run.readiness import way_back
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.cleaning import finished_tasks, space
 from flyball.wiring.tools.roster import Listed, roster, roster_entry
@@ -147,10 +149,6 @@ def _repository(site: Site) -> MachineCheck:
     if repository.head is None:
         fix = 'git add -A && git commit --allow-empty -m "Start"'
         return MachineCheck("repository", "fail", f"{repository.root} has no commit", fix)
-    if repository.in_progress:
-        says = f"a {repository.in_progress} is in progress in {repository.root}"
-        fix = f"finish it, or do not use --in-place: git {repository.in_progress} --abort"
-        return MachineCheck("repository", "warn", says, fix)
     return MachineCheck("repository", "ok", f"{repository.root} on {repository.branch or 'a detached HEAD'}")
 
 
@@ -227,6 +225,7 @@ def _configuration(site: Site) -> Iterator[MachineCheck]:
         else:
             yield MachineCheck("trust", "warn", "you have not agreed to what it runs", "flyball trust")
     yield from _commands(site.repository.root, file)
+    yield from _ways_back(site.repository.root, file)
     yield from _agents(file)
 
 
@@ -241,6 +240,22 @@ def _commands(root: Path, file: FileConfig | None) -> Iterator[MachineCheck]:
         if command:
             missing = missing_programs(command, root, environment(), "" if what == "setup" else top.setup or "")
             yield _startable(what, ", ".join(programs_of(command)) or "the shell", missing)
+
+
+def _ways_back(root: Path, file: FileConfig | None) -> Iterator[MachineCheck]:
+    """Where no sandbox shows the candidate in the repository's place, whether an environment leads to the user's own files."""
+    said = file or NO_SETTINGS
+    if said.top.sandbox != "none" and not isinstance(available(), Unavailable):
+        return
+    settings = Settings(
+        gates=tuple(Gate(name, gate.command) for name, gate in said.gates.items()),
+        setup=said.top.setup or "",
+        environment_folders=said.gate_options.environment or Settings().environment_folders,
+        sandbox="none",
+    )
+    if told := way_back(settings, environment(), root):
+        fix = 'add setup = "COMMAND" to flyball.toml, then: flyball trust'
+        yield MachineCheck("environment", "fail", told.partition(" Add setup")[0], fix)
 
 
 def _startable(what: str, programs: str, missing: Sequence[str]) -> MachineCheck:

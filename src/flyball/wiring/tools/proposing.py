@@ -14,7 +14,7 @@ from flyball.config import file as config_file
 from flyball.config.detect import Proposal, detect
 from flyball.config.home import environment
 from flyball.core.model.effects import Measure
-from flyball.core.model.measurement import Measurement
+from flyball.core.model.measurement import GateResult, Measurement
 from flyball.core.model.task import Commit, EffectId, Gate, Settings, TaskId
 from flyball.documents.work_source import ProjectFacts
 from flyball.journal.blobs import FileBlobs
@@ -22,6 +22,7 @@ from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Notify
 from flyball.wiring.run.agents import hiding_logins
 from flyball.wiring.run.confining import confinement
+from flyball.wiring.run.readiness import way_back
 from flyball.wiring.run.scm_version import with_version
 from flyball.wiring.site import Site
 from flyball.workspace.git import records
@@ -70,6 +71,8 @@ def trial_settings(proposal: Proposal) -> Settings:
 def try_gates(site: Site, settings: Settings, *, environment: Mapping[str, str], notify: Notify) -> Measurement:
     """What the gates say of the untouched tree, after the setup command where there is one."""
     head = Commit(site.repository.require_commit())
+    if told := way_back(settings, environment, site.repository.root):
+        return Measurement(head, "", gates=(GateResult("gates", "", passed=False, broken=told.rstrip(".")),))
     with tempfile.TemporaryDirectory(prefix="trial-", dir=site.home.folder, ignore_cleanup_errors=True) as made:
         folder = Path(made)
         workspace = GitWorkspace(site.repository, folder, TaskId("000-trial"))

@@ -38,7 +38,7 @@ def test_the_closing_sentence_counts_what_was_reviewed_here_and_names_what_was_d
 def test_a_tick_of_a_person_is_not_called_reviewed(tmp_path: Path) -> None:
     world = Filed(tmp_path)
     world.before = edited(world, "[ ] T004", "[x] T004")
-    told = "gates passed; 3 subtasks reviewed and accepted; 1 ticked by a person while the gates passed: T004"
+    told = "gates passed; 3 subtasks reviewed and accepted; 1 ticked by a person while the measurements held: T004"
     assert reason(world.simulator()) == told
 
 

@@ -76,7 +76,10 @@ def test_a_rejected_subtask_leaves_a_lesson_with_its_item_and_its_decision_waits
     decision, lesson = learnt(simulator)
     assert (decision.item, lesson.item, lesson.source, lesson.kind) == ("2.1", "2.1", "review", "anti-pattern")
     assert lesson.files == ("pkg/orders.py",)
-    assert "avoid: the review rejected 2.1: quotes are lost" in _again(simulator, "2.1")
+    assert "quotes are lost" in _again(simulator, "2.1"), "as a finding"
+    assert "avoid: the review rejected" not in _again(simulator, "2.1"), (
+        "a lesson only once an accepted tree resolves it"
+    )
     assert states(simulator) == ["kept", "kept"]
 
 

@@ -95,8 +95,8 @@ FLAWS: list[tuple[str, str, Measurement]] = [
     ("GREEN", "2 more tests fail", measured(counted(failing=2))),
     ("GREEN", "1 of 2 full runs", measured(green_runs=1)),
     ("GREEN", "flaky", measured(flaky=("t::a",))),
-    ("GREEN", "0 of 0 is not green", measured(Counts())),
-    ("GREEN", "0 of 0 is not green", measured(counted(4, skipped=4))),
+    ("GREEN", "no tests ran", measured(Counts())),
+    ("GREEN", "no test passed, of 4 found", measured(counted(4, skipped=4))),
     ("GREEN", "passes on the rejected tree", measured(passing_on_rejected=("t::new",))),
     *[
         flaw
@@ -467,3 +467,22 @@ def test_the_checks_of_a_rejection_are_compared_only_where_both_sides_have_them(
     assert not weigh("GREEN", measured(checks=()), entry=measured(checks=failed)).progress
     assert not weigh("GREEN", measured(checks=failed), entry=measured(checks=())).progress
     assert not weigh("GREEN", measured(checks=failed)).progress, "there is nothing to compare with"
+
+
+@pytest.mark.req("C41", "C17")
+@pytest.mark.parametrize("name", ["readme", "changelog", "decision_record"])
+def test_document_is_not_left_while_qa_would_reject_its_documents(name: str) -> None:
+    work, before = state("DOCUMENT"), measured(checks=(Check(name, "fail", True, "not there"),))
+    weighed = tdd_gates.document(work, work.main, before, Claim())
+    assert not weighed.gate.held
+    assert f"{name}: not there" in weighed.gate.missing
+    work.main.loop.last = before
+    after = tdd_gates.document(work, work.main, measured(checks=(Check(name, "pass", True),)), Claim())
+    assert (after.gate.held, after.progress) == (True, True)
+
+
+@pytest.mark.req("C41")
+def test_document_asks_for_nothing_that_is_switched_off() -> None:
+    checks = (Check("readme", "n/a", True, "switched off"), Check("complexity", "fail", True, "not its own"))
+    work = state("DOCUMENT")
+    assert tdd_gates.document(work, work.main, measured(checks=checks), Claim()).gate.held

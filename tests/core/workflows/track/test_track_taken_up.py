@@ -104,7 +104,7 @@ def test_a_persons_tick_gets_a_commit_and_a_summary_so_that_the_evaluation_can_p
     simulator.append(*resumed())
     assert simulator.run().decision == "DONE"
     (ticked,) = (edit for edit in edits(track, MarkDone) if edit.task == "1.2")
-    assert (ticked.sha, ticked.summary) == (head[:12], "ticked by a person; the gates pass")
+    assert (ticked.sha, ticked.summary) == (head[:12], "ticked by a person; the measurements hold")
 
 
 def test_a_box_that_was_ticked_before_the_track_was_taken_up_gets_the_commit_it_began_with() -> None:

@@ -180,7 +180,7 @@ def _accept(state: State, lane: Lane) -> Step:
     assert lane.loop.entry is not None
     name, issue = EffectId(f"accept/{record_of(state).cycle}"), lane.item
     if isinstance(lane.outcomes.get(name), Saved):
-        return record(move(TRANSITIONS, lane, HELD, f"{issue}: gates and validators pass"))
+        return record(move(TRANSITIONS, lane, HELD, f"{issue}: measured and validated"))
     seen = _backlog(state, issue)
     if isinstance(seen, Step):
         return seen
@@ -245,7 +245,8 @@ def _act_on(state: State, lane: Lane, said: facts.Evaluated) -> Step:
         return record(move(TRANSITIONS, lane, GOING_ON, said.reason))
     completed = len(record_of(state).completed)
     if said.decision == "DONE" and completed:
-        return shipping.ship(state, lane, f"{plural(completed, 'issue')} completed; gates and validators passed")
+        told = shipping.gates_told(state, lane, "gates and validators passed")
+        return shipping.ship(state, lane, f"{plural(completed, 'issue')} completed; {told}")
     if said.decision == "DONE":
         return halt(TaskStopped("done", said.reason))
     if said.trigger == "cycle_limit":

@@ -79,7 +79,7 @@ def report(state: State, lane: Lane) -> Step:
     """Deliver the branch; what a person left out is named, and what they opened after the final review is worked on first."""
     if planning.following(state) != "FINAL_REVIEW":
         return record(Moved(planning.following(state), lane.stage, "subtasks are open again"))
-    return shipping.ship(state, lane, "; ".join(("gates passed", *_account(state))))
+    return shipping.ship(state, lane, "; ".join((shipping.gates_told(state, lane), *_account(state))))
 
 
 def _account(state: State) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _account(state: State) -> Iterator[str]:
     if before:
         yield f"{before} {'was' if before == 1 else 'were'} done before"
     if ticked:
-        yield f"{len(ticked)} ticked by a person while the gates passed: {first_few(ticked, 8)}"
+        yield f"{len(ticked)} ticked by a person while the measurements held: {first_few(ticked, 8)}"
     if doubted:
         yield f"{len(doubted)} ticked by a person, not verified: {first_few(doubted, 8)}"
     there = {item.id for item in state.items}

@@ -65,7 +65,7 @@ ROLES = {
 }
 
 _FINAL = (
-    "Review the whole goal below; every subtask was accepted, and the gates passed on this tree. This copy is what would be\n"
+    "Review the whole goal below; every subtask was accepted, and this tree was measured. This copy is what would be\n"
     "delivered; your edits are discarded. Is everything there that was asked for, does it work together, were the decisions kept?\n"
     "Report `verdict` `pass`, or `fail` with `rejected` (`id` and `reason`) for subtasks to be done again and `findings` (severity,\n"
     "`message`, `file`) for what no subtask covers: those of severity `critical` and `major` become subtasks."

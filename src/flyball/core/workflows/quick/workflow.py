@@ -81,7 +81,7 @@ def _after_rejection(state: State, lane: Lane) -> Step:
 
 
 def _ship(state: State, lane: Lane) -> Step:
-    return shipping.ship(state, lane, "gates passed and the review approved")
+    return shipping.ship(state, lane, f"{shipping.gates_told(state, lane)} and the review approved")
 
 
 def stage_percent(stage: str, numbers: StageNumbers) -> int:

@@ -4,19 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from flyball.core.claims.claims import Claim
+from flyball.core.claims.findings import Finding
 from flyball.core.loop import gates
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.junit_hint import junit_hint
-from flyball.core.model.measurement import Measurement, NewTest, Scalar
+from flyball.core.model.measurement import GateVerdict, Measurement, NewTest, Scalar
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Item, open_items
+from flyball.core.text.documents import is_document
 from flyball.core.text.quantities import plural
 
 DOCUMENTS_NEEDED = 3
 REFACTOR_ITERATIONS = 5
+_WITHIN_LIMITS = "and no changed function exceeds the limits"
 _CANNOT = "tdd cannot verify RED here (flyball run --workflow quick needs no failing test first)"
 """What works here as it is comes first: screens cut long reasons at their end."""
+
+
+OWNERS = {"complexity": "REFACTOR", "readme": "DOCUMENT", "decision_record": "DOCUMENT", "changelog": "DOCUMENT"}
+"""The stage that can repair what a check of QA finds; GREEN for every other check and what a reviewer finds."""
+
+
+def owner(finding: Finding) -> str:
+    """The stage that can repair what a finding is about."""
+    return OWNERS.get(finding.check, "DOCUMENT" if is_document(finding.file) else "GREEN")
+
+
+def _open_findings(lane: Lane, gate: GateVerdict, claim: Claim) -> tuple[Finding, ...]:
+    """The findings of a rejection; those of this stage stay open until it is left."""
+    left = gate.held and claim.exit_signal
+    return tuple(f for f in lane.loop.findings if not (left and owner(f) == lane.stage))
+
+
+def green(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
+    """As in every workflow; what was found for a later stage stays open."""
+    weighed = gates.green(state, lane, measured, claim)
+    return replace(weighed, findings=_open_findings(lane, weighed.gate, claim))
 
 
 def objection(baseline: Measurement) -> str:
@@ -94,7 +120,7 @@ def _unsound(test: NewTest) -> str:
     return f"a new test fails for the wrong reason: {test.id}: {test.detail}"
 
 
-def refactor(_state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weighed:
+def refactor(_state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
     """All pass, and the changed functions are within the limits (or enough was tried)."""
     missing = gates.doubts(measured) + gates.not_all_passing(measured)
     iteration = lane.loop.iteration + 1
@@ -116,23 +142,28 @@ def refactor(_state: State, lane: Lane, measured: Measurement, _claim: Claim) ->
         and (quality.complexity_total < before.complexity_total or quality.duplicated_lines < before.duplicated_lines)
     )
     worst = len(quality.over_limit) if quality else 0
+    gate = gates.gate_verdict(gates.passing_condition(measured, _WITHIN_LIMITS), missing, values)
     return Weighed(
-        gates.gate_verdict("all tests pass and no changed function exceeds the limits", missing, values),
+        gate,
         progress=progress,
+        findings=_open_findings(lane, gate, claim),
         score=float(-measured.counts.failing * 1000 - worst),
         rate=gates.pass_rate(measured),
-        failing=measured.failing,
+        failing=None if measured.is_known_by_output else measured.failing,
+        by_output=measured.is_known_by_output,
     )
 
 
-def document(_state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weighed:
-    """Three documents, a decision record among them, every diagram readable."""
+def document(_state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
+    """Three documents, a decision record among them, every diagram readable, and what QA will ask of README and changelog."""
     files = measured.files
     missing = gates.doubts(measured) + gates.not_all_passing(measured)
     if files.documents < DOCUMENTS_NEEDED:
         missing.append(f"{files.documents} of {DOCUMENTS_NEEDED} documents added or changed since the task began")
         missing += [f"an empty document does not count: {path}" for path in files.documents_empty]
-    if not files.decision_records:
+    failed = _failed_checks(measured)
+    missing += [f"{name}: {detail}" for name, detail in failed.items()]
+    if not files.decision_records and "decision_record" not in failed:
         missing.append("no decision record (*/decisions/* or ADR-*) among them")
     missing += [f"a diagram cannot be read: {d}" for d in files.diagrams_broken]
     values: dict[str, Scalar] = {
@@ -141,16 +172,29 @@ def document(_state: State, lane: Lane, measured: Measurement, _claim: Claim) ->
         "diagrams_valid": files.diagrams_valid,
         "diagrams_total": files.diagrams,
     }
-    before = (lane.loop.last or lane.loop.entry or measured).files
+    earlier = lane.loop.last or lane.loop.entry or measured
+    before = earlier.files
     progress = (
         files.documents > before.documents
         or files.diagrams_valid > before.diagrams_valid
         or bool(files.decision_records and not before.decision_records)
+        or failed.keys() < _failed_checks(earlier).keys()
     )
+    gate = gates.gate_verdict(
+        "three documents, a decision record among them, README and changelog name the work, every diagram readable",
+        missing,
+        values,
+    )
+    wrong = len(files.diagrams_broken) + len(failed)
     return Weighed(
-        gates.gate_verdict("three documents, a decision record among them, every diagram readable", missing, values),
+        gate,
         progress=progress,
-        score=float(
-            files.documents + files.decision_records - len(files.diagrams_broken) - measured.counts.failing * 1000
-        ),
+        score=float(files.documents + files.decision_records - wrong - measured.counts.failing * 1000),
+        findings=_open_findings(lane, gate, claim),
+        rate=gates.pass_rate(measured),
     )
+
+
+def _failed_checks(measured: Measurement) -> dict[str, str]:
+    """QA's checks of documents that fail, and why."""
+    return {c.name: c.detail for c in measured.checks if c.status == "fail" and OWNERS.get(c.name) == "DOCUMENT"}

@@ -1,18 +1,21 @@
-"""The `tdd` workflow: RED -> GREEN -> REFACTOR -> DOCUMENT -> QA -> SHIP; a QA rejection leads back to GREEN."""
+"""The `tdd` workflow: RED -> GREEN -> REFACTOR -> DOCUMENT -> QA -> SHIP; a QA rejection leads back to who can repair it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 from msgspec.structs import replace
 
+from flyball.core.claims.findings import Finding
 from flyball.core.health.breaker import Strikes
 from flyball.core.health.monitor import Remedy, change_remedy
 from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
+from flyball.core.loop.failures import shows_red
 from flyball.core.loop.feedback import reopen_at
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step, halt, perform, record
-from flyball.core.loop.transitions import HELD, REJECTED, Transition, move, skip
+from flyball.core.loop.transitions import HELD, Transition, move, skip
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.events import Fact, ItemsSet, Judged, PersonSpoke, TaskStopped, TurnSetAside
 from flyball.core.model.outcomes import Measured
@@ -31,7 +34,7 @@ QA_ATTEMPTS = 3
 STAGES = {
     "RED": Stage("RED", "tester", "red", tdd_gates.red, brief, area="tests", strikes=Strikes(3, 5), since_round=True),
     "GREEN": Stage(
-        "GREEN", "implementer", "green", gates.green, brief, product=True, strikes=Strikes(2, 3), checks=True
+        "GREEN", "implementer", "green", tdd_gates.green, brief, product=True, strikes=Strikes(2, 3), checks=True
     ),
     "REFACTOR": Stage(
         "REFACTOR",
@@ -50,16 +53,26 @@ STAGES = {
 }
 ORDER = (*STAGES, "SHIP")
 HELD_AGAIN, SENT_BACK = "held after a rejection", "sent back"
+FOR = "a finding is for "
+"""Followed by the stage that owns it; an earlier stage's findings are seen to first."""
 TRANSITIONS = (
     Transition("RED", HELD, "GREEN", accepts_tests=True),
     Transition("GREEN", HELD, "REFACTOR"),
     Transition("GREEN", HELD_AGAIN, "QA"),
     Transition("REFACTOR", HELD, "DOCUMENT"),
+    Transition("REFACTOR", HELD_AGAIN, "QA"),
     Transition("DOCUMENT", HELD, "QA"),
+    Transition("DOCUMENT", HELD_AGAIN, "QA"),
     Transition("QA", HELD, "SHIP"),
-    Transition("QA", REJECTED, "GREEN", rejected=True),
     Transition("QA", SENT_BACK, "GREEN", "sent back by a person", rejected=True),
-)
+    *(
+        Transition(stage, f"{FOR}{owner}", owner, rejected=True)
+        for stage, owner in (
+            ("QA", "GREEN"), ("QA", "REFACTOR"), ("QA", "DOCUMENT"),
+            ("GREEN", "REFACTOR"), ("GREEN", "DOCUMENT"), ("REFACTOR", "DOCUMENT"),
+        )
+    ),
+)  # fmt: skip
 REVIEWER = "qa"
 
 
@@ -72,8 +85,10 @@ def next_step(state: State, lane: Lane) -> Step:
         return first
     if lane.loop.exiting:
         return _leave(state, lane)
+    if lane.stage == "RED" and not lane.loop.iteration and lane.turn is None and shows_red(state):
+        return record(move(TRANSITIONS, lane, HELD, "the tests that the request asks for fail already"))
     if lane.stage == "SHIP":
-        return shipping.ship(state, lane, "gates passed")
+        return shipping.ship(state, lane, shipping.gates_told(state, lane))
     if lane.stage == "QA":
         return _review(state, lane)
     return kernel.iterate(state, lane, STAGES[lane.stage])
@@ -136,8 +151,16 @@ def _leave(state: State, lane: Lane) -> Step:
 
 
 def _when_held(lane: Lane) -> str:
-    """What a review rejected goes straight back to it."""
-    return HELD_AGAIN if lane.stage == "GREEN" and lane.rejected else HELD
+    """What a review rejected goes to the next stage that a finding is for, and else straight back to the review."""
+    if lane.stage == "QA" or not lane.rejected:
+        return HELD
+    later = ORDER[ORDER.index(lane.stage) + 1 :]
+    owner = next((stage for stage in later if stage in _owners(lane.loop.findings)), "")
+    return f"{FOR}{owner}" if owner else HELD_AGAIN
+
+
+def _owners(findings: Iterable[Finding]) -> frozenset[str]:
+    return frozenset(map(tdd_gates.owner, findings))
 
 
 def _review(state: State, lane: Lane) -> Step:
@@ -163,7 +186,8 @@ def _review(state: State, lane: Lane) -> Step:
         return record(replace(judged, verdict=change_remedy(judged.verdict, Remedy.STOP, why)), *learned)
     if not judged.rejected:
         return record(judged, *learned)
-    return record(judged, *learned, move(TRANSITIONS, lane, REJECTED, "; ".join(judged.gate_1.missing[:3])))
+    owner = next((stage for stage in ORDER if stage in _owners(judged.findings)), "GREEN")
+    return record(judged, *learned, move(TRANSITIONS, lane, f"{FOR}{owner}", "; ".join(judged.gate_1.missing[:3])))
 
 
 def _rejected_for_good(state: State, lane: Lane) -> Step:

@@ -127,7 +127,7 @@ def _fix_edits(
 
 def _summary(state: State, lane: Lane) -> str:
     """What the turn that was accepted said of itself."""
-    return record_of(state).summaries.get(lane.stage) or "mended as asked; the gates pass"
+    return record_of(state).summaries.get(lane.stage) or "mended as asked; the measurements hold"
 
 
 def _spent_question(state: State) -> Question:
@@ -166,7 +166,8 @@ def complete(state: State, lane: Lane) -> Step:
     if told is not None:
         return told
     known = record_of(state)
-    passed = f"gates and evaluators passed; {plural(done, 'task')} done"
+    gates_told = shipping.gates_told(state, lane, "gates and evaluators passed")
+    passed = f"{gates_told}; {plural(done, 'task')} done"
     if known.evaluation is not None and known.evaluation.unverified:
         passed += f"; not verified: {first_few(known.evaluation.unverified, 1)}"
     if known.unverified:

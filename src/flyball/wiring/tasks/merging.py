@@ -1,0 +1,74 @@
+"""`flyball merge`: the branch of a DONE task comes into the branch that is checked out, or nothing changes and the command is named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from flyball.core.model.state import State
+from flyball.core.model.task import TaskId
+from flyball.core.workflows.registry import edits_documents
+from flyball.projections.views.situation import situation
+from flyball.projections.views.standing import is_delivered, next_command
+from flyball.wiring.site import Site
+from flyball.wiring.tasks.opening import NotDone
+from flyball.wiring.tasks.surroundings import look_around
+from flyball.workspace.publish import look
+from flyball.workspace.repository import Repository
+from flyball.workspace.user_merge import Obstacle, UserMerge
+
+
+class MergeResult(msgspec.Struct, frozen=True):
+    """What became of a merge; `next_command` is what to type where it was not done."""
+
+    task: str
+    branch: str
+    into: str
+    merged: bool
+    reason: str
+    next_command: str = ""
+
+    def lines(self) -> tuple[str, ...]:
+        """The result in words."""
+        return (self.reason, *([f"To merge it yourself: {self.next_command}"] if self.next_command else []))
+
+
+def merge_task(site: Site, task: TaskId, environment: Mapping[str, str]) -> MergeResult:
+    """Merge the branch of a task; only one that is DONE has something to merge."""
+    state = site.state(task)
+    if state.decision != "DONE":
+        seen = look_around(site, state)
+        command = next_command(state) or f"flyball {'watch' if seen.controlled else 'resume'} {task}"
+        raise NotDone(f"{task} is {situation(state, seen)}, not DONE, so nothing was merged. Next: {command}")
+    # The task may have taken hours: what is checked out now is asked for anew.
+    repository = Repository.find(site.repository.root)
+    branch, into = f"flyball/{task}", repository.branch or ""
+    if not is_delivered(state):
+        return MergeResult(
+            task, branch, into, merged=True, reason=f"{task} changed nothing: there is no branch to merge."
+        )
+    tip = look(repository, branch).tip
+    already = into and site.workspace(state.task).merged_into(state.main.head, into) == into
+    merge = UserMerge(repository, environment, branch, tip or state.main.head, _onto(state), _documents(state))
+    if into != branch and (already or (tip is not None and merge.is_done)):
+        return MergeResult(task, branch, into, merged=True, reason=f"{branch} is already merged into {into or 'HEAD'}.")
+    if tip is None:
+        command = f"git branch {branch} {state.main.head} && git merge {branch}"
+        obstacle: Obstacle | None = Obstacle("somebody deleted it", command)
+    else:
+        obstacle = merge.perform()
+    if obstacle is None:
+        return MergeResult(task, branch, into, merged=True, reason=f"{branch} is merged into {into}.")
+    told = f"{branch} was not merged, and nothing was changed: {obstacle.reason}."
+    return MergeResult(task, branch, into, merged=False, reason=told, next_command=obstacle.command)
+
+
+def _onto(state: State) -> str:
+    return state.prepared.onto if state.prepared is not None else ""
+
+
+def _documents(state: State) -> tuple[str, ...]:
+    """The documents of the user's that flyball edits in their tree for this task."""
+    source = state.task.source
+    return (source.path,) if source is not None and (edits_documents(state.task.workflow) or source.format) else ()
