@@ -133,6 +133,11 @@ class LoopFolder:
                     kept += [told for name in below if (told := self._write(folder, name, wanted[name], stale[name]))]
         return tuple(kept)
 
+    def put(self, name: str, text: str) -> None:
+        """Make a file hold a text, whatever stands in its place: for a tree in which nobody but agents works."""
+        with self._explain_errors(), self._folder(PurePosixPath(name).parent) as folder:
+            open_folder.replace(folder, PurePosixPath(name).name, text.encode(), lambda _found: True)
+
     def append(self, name: str, entry: str, *, whole: Callable[[], str] | None = None) -> None:
         """Add an entry to a log, unless it is its last already; `whole` gives a log that was deleted."""
         if self._tree_path(name) in self._tracked():

@@ -38,6 +38,7 @@ class Performer:
         stoppable: Mapping[type[fx.Effect], Callable[[Any, Stop], out.Outcome]] | None = None,
         pull_requests: PullRequests,
         recall: Callable[[fx.Recall], out.Recalled],
+        give_context: Callable[[Path], None] = lambda _tree: None,
     ) -> None:
         self._task = task
         self._workspace = workspace
@@ -51,6 +52,7 @@ class Performer:
         self._pull_requests = pull_requests
         self._measuring = threading.Lock()
         self._recall_learnings = recall
+        self._give_context = give_context
         self._table: dict[type, Callable[[Any, Stop], out.Outcome]] = {
             fx.Prepare: self._prepare,
             fx.OpenLane: self._open_lane,
@@ -131,6 +133,7 @@ class Performer:
         folder = self._folder / "turns" / f"{effect.turn:04d}-{effect.attempt}"
         space = self._lane(effect)
         tree = space.copy(effect.copy, effect.commit) if effect.copy else space.root
+        self._give_context(tree)
         nonce, notify = self._clock.nonce(), self._from(effect)
         ended = agent.turn(effect, tree=tree, folder=folder, nonce=nonce, stop=stop, notify=notify)
         if not effect.copy:

@@ -411,3 +411,45 @@ def test_folders_that_are_links_are_refused(flyball, work, tmp_path_factory):
     assert said.code == 2
     assert "is not a plain folder" in said.err
     assert not (elsewhere / "agent" / "focus.md").exists()
+
+
+@pytest.mark.req("E6", "E10")
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"errors": ["disk gone"], "unrecoverable": True},
+        {"errors": {"list": ["disk gone"], "unrecoverable": True}},
+        {"errors": [{"message": "disk gone", "unrecoverable": True}]},
+    ],
+)
+def test_errors_of_the_state_file_count_like_those_that_were_typed(flyball, work, state):
+    work.put("high.md", block(ONE))
+    (work.agent / "orchestrator-state.json").write_text(json.dumps(state))
+    said = asked(flyball, code=3)
+    assert (said["trigger"], said["reason"]) == ("unrecoverable_error", "Error: disk gone")
+    kept = json.loads((work.agent / "orchestrator-state.json").read_text())
+    assert {name: kept[name] for name in state} == state
+    (work.agent / "orchestrator-state.json").write_text('{"errors": ["disk slow"]}')
+    assert "error: disk slow" in asked(flyball, code=10)["warnings"]
+
+
+@pytest.mark.req("E4")
+@pytest.mark.parametrize(
+    ("field", "code"),
+    [("environment: windows", 3), ("environment: [linux, macos]", 10), ("tags: [environment:windows]", 3)],
+)
+def test_the_environment_an_issue_names_decides_whether_it_is_actionable_here(flyball, work, monkeypatch, field, code):
+    monkeypatch.setattr(sys, "platform", "linux")
+    work.put("high.md", block(ONE, "proposed", field))
+    asked(flyball, code=code)
+
+
+@pytest.mark.req("E20")
+def test_the_metrics_count_the_issues_that_the_reason_says_validation_created(flyball, work):
+    work.put("critical.md", block(TWO, priority="critical"))
+    (work.root / "review.md").write_text(
+        f"## Code Review Summary\n**Result:** fail\n**Issues Created:** {TWO} (critical)\n"
+    )
+    text = flyball("evaluate", *GOOD).out
+    assert "- Issues created this session: 1" in text
+    assert "Validation created 1 issue" in text

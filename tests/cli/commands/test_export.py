@@ -3,11 +3,13 @@
 import json
 import re
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
+from typer.main import get_command
 
-from flyball.core.roles.loop_roles import Target
+from flyball.cli.app import app
+from flyball.core.roles.loop_roles import LOOP_ROLES, Target
 
 
 @pytest.mark.parametrize("target", get_args(Target))
@@ -47,3 +49,21 @@ def test_only_claude_code_has_a_plugin(tmp_path, flyball):
     done = flyball("export", "--target", "claude", "--plugin", "--to", str(tmp_path / "plugin"))
     assert done.out.splitlines()[-1].endswith(f"claude --plugin-dir {tmp_path / 'plugin'}")
     assert (tmp_path / "plugin" / ".claude-plugin" / "plugin.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("evaluator", ("flyball evaluate", "--validation", "--build", "--gates", "--error", "--unrecoverable", "--max-cycles", "--focus")),
+        ("dispatcher", ("flyball dispatch TRACK`", "evaluation-report.md", "metadata.json", "fix actions")),
+        ("orchestrator", ("--workflow plan", "--approve-plan", "flyball answer TASK QUESTION TEXT", "ask the person", "flyball resume", "flyball report")),
+    ],
+)  # fmt: skip
+def test_a_role_of_the_loop_does_its_whole_job_with_options_that_exist(name, words):
+    (text,) = [role.text for role in LOOP_ROLES if role.name == name]
+    assert all(word in text for word in words)
+    assert "--choose" not in text
+    commands: Any = get_command(app)
+    for command, rest in re.findall(r"`flyball (\w+)([^`]*)`", text):
+        known = {option for each in commands.commands[command].params for option in (*each.opts, *each.secondary_opts)}
+        assert set(re.findall(r"--[\w-]+", rest)) <= known, command

@@ -295,6 +295,15 @@ def test_a_phase_entered_again_goes_on_counting():
 
 
 @pytest.mark.req("C71")
+def test_circuit_breaker_json_counts_what_its_reason_names_through_all_contexts():
+    story = Story().start()
+    for _ in range(3):
+        story.iterate(breaker=Breaker("HALF_OPEN", 1, 1, "abc"))
+    story.iterate(breaker=Breaker("OPEN", 1, 1, "abc", "same error 4x"))
+    assert read(story, "circuit-breaker.json")["same_error_count"] == 4
+
+
+@pytest.mark.req("C71")
 def test_circuit_breaker_json_has_every_field_and_its_history():
     story = Story().start().iterate(progress=True, values={"tests_passing": 3})
     story.iterate(breaker=Breaker("OPEN", 3, 2, "abc", "no progress in 3 iterations"))

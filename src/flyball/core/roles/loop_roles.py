@@ -33,7 +33,8 @@ LOOP_ROLES: tuple[LoopRole, ...] = (
         "Decides whether the agent loop over a backlog continues, is done, or is blocked. Runs flyball evaluate.",
         ("read", "shell"),
         "Run `flyball evaluate` in the root of the project. Add `--validation FILE` for each validation summary you were given,\n"
-        "`--build pass|fail`, `--gates met|unmet` and `--error TEXT` for what you were told; leave out what you do not know.\n"
+        "`--build pass|fail`, `--gates met|unmet` and `--error TEXT` for what you were told, `--unrecoverable` if only a person can\n"
+        "resolve an error, `--max-cycles N` and `--focus ID` where you were given a limit or an issue; leave out what you do not know.\n"
         "Answer with its decision, its reason, the next issue or the blocker, and its `<promise>` line.\n" + _PASS_ON,
         settings={
             "claude": (("model", "haiku"), ("permissionMode", "default")),
@@ -73,19 +74,26 @@ LOOP_ROLES: tuple[LoopRole, ...] = (
     ),
     LoopRole(
         "dispatcher",
-        "Names the specialised evaluators that a track needs, and why. Runs flyball dispatch.",
+        "Chooses the specialised evaluators that a track needs, runs them, and gives one verdict. Runs flyball dispatch.",
         ("read", "shell"),
-        "Run `flyball dispatch TRACK --choose` with the folder of the track. Answer with the evaluators it chose and the words that\n"
-        "chose each.\n" + _PASS_ON,
+        "Run `flyball dispatch TRACK` with the folder of the track; it evaluates the commit at HEAD, and a note names what is not\n"
+        "committed. It chooses the evaluators, runs them with the structural checks, and writes `evaluation-report.md` and the state in\n"
+        "`metadata.json`. Exit code 0 is PASS and 3 is FAIL. Answer with the evaluators and the words that chose each, the verdict of\n"
+        "each, the final verdict, the fix actions, and the step that comes next (COMPLETE, BUSINESS_SYNC or FIX). If no agent that\n"
+        "could judge is set up, `flyball dispatch TRACK --measured-only` runs what needs none; say that it is incomplete.\n"
+        + _PASS_ON,
     ),
     LoopRole(
         "orchestrator",
         "Takes a request or the name of a task, has it worked on in a governed loop, and reports. Runs flyball run and resume.",
         ("agent", "search", "read", "edit", "shell", "ask", "todo"),
-        "If the message names a task that exists, run `flyball resume WORDS --unattended` with its words; else run\n"
-        '`flyball run "REQUEST" --unattended` with the request as one argument. Do it in the background and look at it with\n'
-        "`flyball status --json`. When its `decision` is BLOCKED, put its question to the person and give the answer with\n"
-        "`flyball answer TASK QUESTION TEXT`; when it is DONE, pass on `flyball report`.\n" + _PASS_ON,
+        "If the message names a task that exists (`flyball list` shows them), run `flyball resume WORDS --unattended` with its\n"
+        "words; if it could mean several or none, ask the person which, or whether it is a new request. For a new request run\n"
+        '`flyball run "REQUEST" --workflow plan --unattended --approve-plan` with the request as one argument. Do it in the background\n'
+        "and look at it with `flyball status --json`. When its `decision` is BLOCKED, put each of its `questions` to the person (the\n"
+        "plan, what the planner wants to know, what nobody could resolve), give the answer with `flyball answer TASK QUESTION TEXT`,\n"
+        "and go on with `flyball resume TASK --unattended`. When it is DONE, pass on `flyball report TASK`.\n"
+        + _PASS_ON,
         settings={
             "copilot": (
                 ("agents", ("flyball-planner", "flyball-implementer", "flyball-reviewer", "flyball-monitor")),

@@ -116,11 +116,13 @@ def _phase_history(state: State) -> dict[str, dict[str, Any]]:
 def _circuit_breaker(state: State, history: TaskHistory) -> dict[str, Any]:
     lane = most_stuck(state)
     breaker, progress = lane.loop.breaker, history.last_progress.get(lane.name, {})
+    # What opens a breaker may have been counted through several contexts, each of which begins with a closed one.
+    same_error = history.errors.streak(lane.name).same if breaker.state == "OPEN" else 0
     return {
         "lane": lane.name,
         "state": breaker.state,
         "no_progress_count": breaker.no_progress,
-        "same_error_count": breaker.same_error,
+        "same_error_count": max(breaker.same_error, same_error),
         "last_progress_metric": {stage: fact.gate_1.values for stage, fact in progress.items()},
         "last_error_hash": breaker.error or None,
         "opened_at": history.breaker.opened_at.get(lane.name),

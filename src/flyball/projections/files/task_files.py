@@ -212,5 +212,14 @@ def _anti_pattern(learning: Learning) -> list[str]:
         escape(learning.context, 400) or "not stated",
         "",
         "## What to Avoid",
-        escape(learning.choice, 400) or "The same approach again, in the same form.",
+        escape(learning.choice or _avoidance(learning), 400),
     ]
+
+
+def _avoidance(learning: Learning) -> str:
+    """What not to do again, from where the lesson comes and what went wrong there."""
+    wrong = (learning.context or learning.title).strip().split("\n")[0].rstrip(".")
+    if "review" in learning.source or learning.source == "qa":
+        return f"Handing in work that this is still true of: {wrong}."
+    about = f" on {learning.item}" if learning.item else ""
+    return f"What turn {learning.turn} tried in {learning.stage}{about}: it ended with {wrong}."

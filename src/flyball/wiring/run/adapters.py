@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 
 from flyball.clock import system_clock
 from flyball.core.claims.values import MAX_PLAN
@@ -13,6 +14,7 @@ from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
 from flyball.core.workflows.plan.effects import DraftRead, MarkEntries, ReadDraft, ReadPlan
 from flyball.core.workflows.track.effects import CheckAnswers, EditTrack, MeasureTrack, ReadTrack
 from flyball.documents.backlog_folder import BacklogFolders
+from flyball.documents.loop_folder import LoopFolder
 from flyball.documents.track_documents import TrackDocuments
 from flyball.engine.performer import Performer
 from flyball.journal.blobs import FileBlobs
@@ -98,7 +100,16 @@ class Adapters:
             stoppable={EditTrack: tracks.edit, MeasureTrack: evaluators.measure},
             pull_requests=GitHub(self._site, task.id, self._environment),
             recall=RepositoryMemory(self._site.journal, self._workspace).recall,
+            give_context=self._give_context,
         )
+
+    def _give_context(self, tree: Path) -> None:
+        """Put the task's context.md into the tree of a lane or a reviewer; the task's own tree has it rendered."""
+        task, own = self._task.id, self._workspace.root
+        if tree != own:
+            page = LoopFolder(own, task, memory=self._site.home.rendered_record(task)).path / "context.md"
+            text = page.read_text(encoding="utf-8") if page.is_file() else ""
+            LoopFolder(tree, task, memory=self._site.home.rendered_record(task), shared=True).put("context.md", text)
 
     def _measurer(self) -> TreeMeasurer:
         return TreeMeasurer(

@@ -77,8 +77,12 @@ class Rendering:
             place = Place(self._site.home.name, self._site.repository.root.name)
             known = Known(place, state, self._history, (), AT_WORK, state.now)
             files["report.html"] = html_report(known, __version__)
-        for folder in self._present():
-            folder.render(files)
+        # A planner may be editing the plan, or has edited it and nobody has read it yet.
+        turn = state.main.turn
+        kept = {"plan.md"} if turn is not None and turn.effect.purpose == "plan" else set()
+        for root, folder in self._folders.items():
+            if root.is_dir():
+                folder.render({name: text for name, text in files.items() if root != self._tree or name not in kept})
         self._govern(state, files[VERDICT])
 
     def _govern(self, state: State, verdict: str) -> None:

@@ -81,3 +81,19 @@ def test_boxes_in_fences_and_questions_are_no_subtasks() -> None:
 def test_a_path_outside_the_repository_is_a_problem(path: str) -> None:
     [problem] = parse(f"- [ ] **1.1** a — Files: `{path}` | Acceptance: b").problems
     assert problem == f"line 1: 1.1 names {path}, which is outside the repository; expected a path below its root"
+
+
+@pytest.mark.req("O20")
+def test_a_back_quote_at_the_start_or_end_of_an_acceptance_is_kept():
+    line = "- [ ] **1.1** `mul` — Files: `mul.py` | Acceptance: `mul(2, 3)` is 6; it prints `six` | `depends_on: 1.0` | `scaffold: true`"
+    (item,) = parse(line).items
+    assert item.text == "`mul`"
+    assert item.acceptance == ("`mul(2, 3)` is 6", "it prints `six`")
+    assert (item.files, item.depends_on, item.kind) == (("mul.py",), ("1.0",), "scaffold")
+
+
+@pytest.mark.req("O37")
+def test_what_the_rendered_plan_escapes_is_read_back_as_it_was():
+    shown = r"- [ ] **1.1** read \[a\] — Acceptance: \`f(\*a)\` is a\|b; \_x\_ stays"
+    (item,) = parse(shown).items
+    assert (item.text, item.acceptance) == ("read [a]", ("`f(*a)` is a|b", "_x_ stays"))

@@ -31,7 +31,8 @@ def _metrics(situation: Situation, said: Evaluation) -> Iterator[str]:
     yield "### Metrics"
     yield f"- Cycles completed: {session.cycles}"
     yield f"- Issues completed this session: {max(session.completed_count, len(session.completed))}"
-    yield f"- Issues created this session: {max(session.created_count, len(session.created))}"
+    created = {*session.created, *(id for validation in situation.validations for id in validation.created)}
+    yield f"- Issues created this session: {max(session.created_count, len(created))}"
     yield f"- Proposed issues remaining: {sum(tally.proposed for tally in tallies)}"
     yield f"- Issues in progress: {sum(tally.in_progress for tally in tallies)}"
     yield f"- Blocked issues: {sum(tally.blocked for tally in tallies)}"

@@ -24,7 +24,7 @@ _SYSTEMS = {
 _SYSTEM = {word: system for system, words in _SYSTEMS.items() for word in words.split()}
 _ANYWHERE = frozenset({"any", "all", "none", "nothing"})
 _ONLY = "-only"
-_REQUIRES = r"(?:requires?|needs?)[-:](.+)"
+_REQUIRES = r"(?:requires?|needs?|environment)[-:](.+)"
 _NEVER = "\U0010ffff"
 
 

@@ -26,6 +26,7 @@ _CREATED = ("issues_created_session", "issues_created")
 _FOCUS = ("current_issue", "last_issue")
 _STARTED = ("start_time", "started_at")
 _LONGEST_ID = 200
+_LONGEST_ERROR = 1000
 
 
 class LastSeen(msgspec.Struct, frozen=True):
@@ -40,11 +41,13 @@ class LastSeen(msgspec.Struct, frozen=True):
 
 
 class StateRead(msgspec.Struct, frozen=True):
-    """The session a state file tells of, what was last seen of it, and what in it could not be used."""
+    """The session a state file tells of, what was last seen of it, what in it could not be used, and the errors it names."""
 
     session: Session
     seen: LastSeen | None
     problems: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    unrecoverable: bool = False
 
 
 def read_state(raw: Mapping[str, Any]) -> StateRead:
@@ -68,7 +71,8 @@ def read_state(raw: Mapping[str, Any]) -> StateRead:
         answered=fields.ids_and_count(("answered",))[0],
         started_at=fields.text(*_STARTED),
     )
-    return StateRead(session, seen, tuple(fields.problems))
+    errors, unrecoverable = fields.errors()
+    return StateRead(session, seen, tuple(fields.problems), errors, unrecoverable)
 
 
 def count_failures(read: StateRead, session: Session, validations: Iterable[Validation]) -> Session:
@@ -197,6 +201,23 @@ class _StateFields:
 
     def text(self, *names: str) -> str:
         return next((clean(value, 100) for name in names if isinstance(value := self._raw.get(name), str)), "")
+
+    def errors(self) -> tuple[tuple[str, ...], bool]:
+        """What went wrong, and whether only a person can resolve it: a list, or an object with both; an entry may say it of itself."""
+        given: Any = self._raw.get("errors")
+        inner = given if isinstance(given, dict) else {}
+        listed = next((inner[name] for name in ("list", "errors", "messages") if name in inner), [] if inner else given)
+        entries = [listed] if isinstance(listed, str) else listed if isinstance(listed, list) else []
+        if listed is not None and not isinstance(listed, str | list):
+            self._note("errors", "a list of texts")
+        said = [entry.get("message") or entry.get("error") if isinstance(entry, dict) else entry for entry in entries]
+        flagged = [entry for entry in (self._raw, inner, *entries) if isinstance(entry, dict)]
+        unrecoverable = any(
+            entry.get(name) is True for entry in flagged for name in ("unrecoverable", "unrecoverable_error")
+        )
+        return tuple(
+            clean(text, _LONGEST_ERROR) for text in said if isinstance(text, str) and text.strip()
+        ), unrecoverable
 
     def _note(self, name: str, expected: str) -> None:
         self.problems.append(f"orchestrator-state.json: {name} is not {expected} and is not used")

@@ -24,11 +24,12 @@ _ID = re.compile(
 )
 _FIELD = re.compile(
     r"^[-*+\s`*_]*(?P<key>files?|acceptance(?: criteria)?|depends[_ -]?on|dependenc(?:y|ies)|depends|after|scaffold)"
-    r"[`*_]*[ \t]*:[`*_]*[ \t]*(?P<value>.*)$",
+    r"[`*_]*[ \t]*:(?:[*_]|`(?=[ \t]))*[ \t]*(?P<value>.*)$",
     re.IGNORECASE,
 )
 _DASH = re.compile(r"[ \t]+(?:—|–|--)[ \t]+|[ \t]+-[ \t]+(?=`?(?:files?|acceptance|depends|scaffold)\b)", re.IGNORECASE)
 _PIPE = re.compile(r"(?<!\\)\|")
+_ESCAPED = re.compile(r"\\([\\`*\[\]<>|~&_#+=-])")
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>.*?)[ \t#]*$")
 _NONE = frozenset({"", "none", "-", "n/a", "nothing"})
@@ -74,7 +75,8 @@ class _SubtaskDraft:
 
     def take(self, text: str) -> bool:
         """Whether the text is a field of a subtask; it is kept then."""
-        found = _FIELD.match(text.strip())
+        bare = text.strip()
+        found = _FIELD.match(bare[1:-1] if re.fullmatch(r"`[^`]*`", bare) else bare)
         if found is None:
             return False
         key, value = found["key"].lower(), found["value"].strip()
@@ -83,7 +85,7 @@ class _SubtaskDraft:
         elif key.startswith("accept"):
             self.acceptance += [point for point in map(_plain, value.split(";")) if point.lower() not in _NONE]
         elif key == SCAFFOLD:
-            self.scaffold = _plain(value).lower() in {"true", "yes", "1"}
+            self.scaffold = _plain(value).strip("`").lower() in {"true", "yes", "1"}
         else:
             self.depends_on += [one for one in _words(value) if one not in self.depends_on]
         self._in_acceptance = key.startswith("accept")
@@ -191,4 +193,5 @@ def _words(value: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    return one_line(text.replace("**", "").strip().strip("`").strip())
+    """A text without marks; what plan.md escapes so that Markdown shows it as it stands is read back."""
+    return one_line(_ESCAPED.sub(r"\1", text.replace("**", "").strip()))

@@ -127,7 +127,7 @@ class Fields:
 
     def requires(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Environments an issue requires, and ids of issues, for some write those under the same name."""
-        all_of_them = self.texts("requires")
+        all_of_them = tuple(dict.fromkeys((*self.texts("requires"), *self.texts("environment"))))
         ids = tuple(each for each in all_of_them if re.fullmatch(_ID_LIKE, each))
         return tuple(each.lower() for each in all_of_them if each not in ids), ids
 
