@@ -35,7 +35,7 @@ PYTHON = [
     # poetry.
     Published(pypi("tomlkit", "0.13.2"), "-e . pytest pyyaml"),
     # flit.
-    Published(pypi("idna", "3.10"), "-e . pytest"),
+    Published(pypi("itsdangerous", "2.2.0"), "-e . pytest freezegun"),
     # A C extension, compiled in place.
     Published(pypi("markupsafe", "3.0.2"), "-e . pytest"),
 ]
