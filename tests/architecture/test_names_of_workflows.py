@@ -60,6 +60,7 @@ ALLOWED = {
     ("config/file.py", "qa"): "a table of flyball.toml",
     ("config/schema.py", "qa"): "a table of flyball.toml",
     ("core/roles/loop_roles.py", "DOCUMENT"): "a word to put a file's name in",
+    ("wiring/run/rendering.py", "plan"): "the purpose of a turn in which the plan's page is the agent's",
     ("journal/", "SELECT"): "SQL",
     ("core/fold/batches.py", "red"): "how an integration ended",
     ("core/loop/batches/integrating.py", "red"): "how an integration ended",

@@ -173,7 +173,7 @@ WAY_OUT = "make it again and name the file with the reason in `protected_changes
 def measured_section(lane: Lane) -> str:
     """What the last iteration was found to lack, for the role that goes on."""
     undone = lane.loop.undone
-    lines = _undone(undone) if undone is not None else []
+    lines = _undone_turns(undone) if undone is not None else []
     judged = undone.judged if undone is not None else lane.loop.judged
     lines += _verdict(lane, judged) if judged is not None else []
     tricks = lane.loop.last.tricks if lane.loop.last is not None else ()
@@ -194,7 +194,7 @@ def measured_section(lane: Lane) -> str:
     return "## What was measured\n" + "\n".join(lines) if lines else ""
 
 
-def _undone(undone: Undone) -> list[str]:
+def _undone_turns(undone: Undone) -> list[str]:
     """That work was undone, and where it can be seen: both commits are in the checkout (C25)."""
     turns = f"{'turn' if len(undone.turns) == 1 else 'turns'} {', '.join(undone.turns)}"
     work = f"The work of {turns} was undone" if undone.turns else "Later work was undone"

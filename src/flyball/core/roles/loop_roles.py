@@ -79,7 +79,7 @@ LOOP_ROLES: tuple[LoopRole, ...] = (
         "Run `flyball dispatch TRACK` with the folder of the track; it evaluates the commit at HEAD, and a note names what is not\n"
         "committed. It chooses the evaluators, runs them with the structural checks, and writes `evaluation-report.md` and the state in\n"
         "`metadata.json`. Exit code 0 is PASS and 3 is FAIL. Answer with the evaluators and the words that chose each, the verdict of\n"
-        "each, the final verdict, the fix actions, and the step that comes next (COMPLETE, BUSINESS_SYNC or FIX). If no agent that\n"
+        "each, the final verdict, the fix actions, and the step that comes next. If no agent that\n"
         "could judge is set up, `flyball dispatch TRACK --measured-only` runs what needs none; say that it is incomplete.\n"
         + _PASS_ON,
     ),
