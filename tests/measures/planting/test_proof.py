@@ -383,3 +383,14 @@ def test_tests_that_cannot_fail_by_themselves_are_named_with_the_reason(lab) -> 
         f"{TESTS}::test_ac_1_refuses cannot fail by itself: pytest.raises does not fail when it is asked for something false",
     ]
     assert measured.green_runs < 2
+
+
+@pytest.mark.req("C16")
+def test_tests_that_a_script_gate_does_not_run_are_a_note_and_nobodys_trick(new_lab) -> None:
+    lab = new_lab({"calc.py": "", "check.sh": "grep -q 'def mul' calc.py\n"}, bare=True)
+    lab.gates(Gate("check", "sh check.sh", 60.0))
+    lab.forget_tests()
+    tests = "from calc import mul\n\n\ndef test_mul():\n    assert mul(2, 3) == 6\n"
+    measured = lab.measure("green", {"calc.py": "def mul(a, b):\n    return a * b\n", "tests/test_mul.py": tests})
+    assert measured.tricks == ()
+    assert "no gate runs the tests in tests/test_mul.py" in measured.notes

@@ -179,3 +179,10 @@ def test_tasks_and_lint_of_a_deno_manifest_are_put_back_and_dependencies_are_fre
 )
 def test_a_text_that_no_shell_would_take_is_read_to_its_end(text: str) -> None:
     assert makings(text, frozenset(TREE), TREE.get).files is not None
+
+
+@pytest.mark.parametrize(
+    "command", ["test -f app.py", "[ -f app.py ] || exit 1", "if test -f app.py -a -s calc.js; then exit 0; fi"]
+)
+def test_a_file_that_a_gate_only_asks_about_is_free(command: str) -> None:
+    assert makings(command, frozenset(TREE), TREE.get).files == frozenset()

@@ -25,6 +25,7 @@ from flyball.measures.planting.plan import (
 )
 from flyball.measures.planting.python_source import Style
 from flyball.measures.sources import text_of
+from flyball.measures.tampering.probes import NO_PROGRAM, finds_tests
 
 MOST_RUNS = 6
 """Runs of a gate that stops at its first failure, each with what the ones before have not reached."""
@@ -82,7 +83,9 @@ def prove(gates: Iterable[tuple[Gate, GateRun]], ground: PlantingGround) -> orig
             tricks += found[0]
             notes += found[1]
     if not any(run.result.counts for _, run in ran) and not ground.baseline:
-        tricks += _prove_uncounted(ran, ground)
+        found = _prove_uncounted(ran, ground)
+        tricks += found[0]
+        notes += found[1]
     return tuple(tricks), tuple(notes)
 
 
@@ -221,30 +224,38 @@ def _carries(case: Case, marks: set[str]) -> bool:
     return case.outcome == "failing" and any(mark in case.message or mark in case.text for mark in marks)
 
 
-def _prove_uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: PlantingGround) -> list[Trick]:
+def _prove_uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: PlantingGround) -> origins.Found:
     """Where nothing is counted a gate must turn red; which tests fail is known where Python's own runner says so."""
     sources = Sources(ground.tree, ground.files)
     targets = targets_by_source(ground.changed, sources)
     if all(target.old for target in targets):
-        return []
+        return (), ()
     nonce = ground.nonce()
     packages = origins.own_packages(ground.files, ground.tree)
     files = planted_files(targets, sources, nonce, "around", partial(origins.teller, packages=packages))
     runs = [(gate, ground.run(gate, files)) for gate, _ in ran]
     if all(run.result.passed for _, run in runs):
         new = sorted({target.file for target in targets if not target.old})
+        if not any(_reads(gate, new, ground) for gate, _ in ran):
+            return (), (f"no gate runs the tests in {first_few(new, 5)}",)
         told = f"failures planted in {first_few(new, 5)} do not turn any gate red"
-        return [Trick("canary-missed", ran[0][0].name, f"{told}: what passes is not what these tests do")]
+        return (Trick("canary-missed", ran[0][0].name, f"{told}: what passes is not what these tests do"),), ()
     own = [(gate, run) for gate, run in runs if _UNITTEST.search(gate.command) and not run.result.broken]
     if len(own) < len(runs):
-        return []
+        return (), ()
     taken = [
         trick
         for gate, run in own
         for trick in origins.judge(text_of(_log(run)), gate.name, packages, ground.environments)[0]
         if trick.kind == "report-forged"
     ]
-    return [*taken, *(trick for gate, run in own for trick in _tricks_by_log(gate, run, targets, nonce, ground))]
+    by_log = (trick for gate, run in own for trick in _tricks_by_log(gate, run, targets, nonce, ground))
+    return (*taken, *by_log), ()
+
+
+def _reads(gate: Gate, files: list[str], ground: PlantingGround) -> bool:
+    """Whether a gate has to do with some test files: it starts a runner that finds them, or fails if they are no programs."""
+    return finds_tests(gate.command) or not ground.run(gate, dict.fromkeys(files, NO_PROGRAM)).result.passed
 
 
 def _log(run: GateRun) -> bytes:

@@ -26,6 +26,8 @@ _LOADS = re.compile(r"-r|--require|--import|--(?:experimental-)?loader|-f|--(?:m
 _CONFIGURES = re.compile(
     r"-c|-f|-p|--?[\w-]*(?:conf|config|rc|rcfile|ini|setup|require|import|loader|plugins?|file|project|preset|env)[\w-]*"
 )
+_ASKS = frozenset({"test", "[", "[["})
+"""Their options ask about files, and configure nothing."""
 _SETTINGS = re.compile(r".*\.(?:ini|cfg|toml|conf|rc|mk|env)|@.+")
 _SCRIPT = re.compile(r".*\.(?:sh|bash|zsh)")
 _MODULE = re.compile(r"-[a-zA-Z]*m(.*)")
@@ -96,7 +98,8 @@ def _of_command(words: list[str], *, examined: bool) -> Iterator[Reference]:
     yield runs, program
     if _INTERPRETER.fullmatch(name):
         rest = yield from _of_interpreter(rest, name, runs)
-    yield from _settings_among(rest)
+    if name not in _ASKS:
+        yield from _settings_among(rest)
 
 
 def _of_interpreter(words: list[str], program: str, runs: str) -> Generator[Reference, None, list[str]]:

@@ -20,7 +20,7 @@ _SCRIPT = b"#!/bin/sh\necho 'not ok 1 - planted by flyball: this test must fail'
 _END = re.compile(r"\s*exit\b.*")
 _LEAVES = re.compile(r"\bexit(?:\s+0|\s+[\"$]|\s*$)|\bexec\b|\bshunit2\b|\bdone_testing\b", re.MULTILINE)
 _TAIL = "\necho 'not ok 999 - planted by flyball: this test must fail'\nexit 1\n"
-_TEXT = b"planted by flyball: this is no program, so whatever builds or runs it must fail\n"
+NO_PROGRAM = b"planted by flyball: this is no program, so whatever builds or runs it must fail\n"
 FALLBACK = "tests/test_flyball_probe.sh"
 
 
@@ -55,7 +55,7 @@ def probes(files: Iterable[str], tree: Path) -> tuple[Probe, ...]:
         if key not in found:
             script = place.suffix == ".t" or _is_shell(file, (tree / file).read_bytes()[:100])
             path = str(place.with_name(f"{kind}{rest}{_NAME}{end}{place.suffix}"))
-            found[key] = Probe(path, _SCRIPT if script else _TEXT, (tree / file).stat().st_mode & 0o777)
+            found[key] = Probe(path, _SCRIPT if script else NO_PROGRAM, (tree / file).stat().st_mode & 0o777)
     # Files named as tests are the likeliest to be found; a runner or a helper beside them is named otherwise.
     likeliest = sorted(found.items(), key=lambda entry: not (entry[0][1] in {"test", "tests"} or entry[0][2]))
     return tuple(probe for _, probe in likeliest[:MOST]) or (Probe(FALLBACK, _SCRIPT, 0o755),)
