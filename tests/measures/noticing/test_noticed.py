@@ -406,3 +406,21 @@ def test_several_criteria_are_named_by_tests_that_ran(lab: Lab) -> None:
     measured = lab.measure("green", {"slug.py": SLUG, "tests/test_slug.py": tests})
     assert measured.noticed is not None
     assert measured.noticed.unnamed == ("AC-2",)
+
+
+EXAMPLE = 'slugify("Hello World") gives "hello-world"'
+WITHOUT_CODE: dict[str, tuple[dict[str, str | None], tuple[str, ...]]] = {
+    "a new module of comments": ({"slug.py": f"# {EXAMPLE}\n"}, (EXAMPLE,)),
+    "a note beside the work": ({"README.md": "# Calc\n\nIt can do more.\n"}, (EXAMPLE,)),
+    "a document that gives the example": ({"README.md": f"# Calc\n\n`{EXAMPLE}`\n"}, ()),
+}
+
+
+@pytest.mark.parametrize(("files", "unstated"), WITHOUT_CODE.values(), ids=WITHOUT_CODE)
+def test_a_change_without_code_shows_no_example_of_a_criterion_unless_it_is_a_document_that_gives_it(
+    lab: Lab, files: dict[str, str | None], unstated: tuple[str, ...]
+) -> None:
+    lab.items = (Item("AC-1", EXAMPLE),)
+    measured = lab.measure("green", files)
+    assert measured.noticed is not None
+    assert (measured.noticed.kind, measured.noticed.unstated) == ("no-product", unstated)
