@@ -408,9 +408,18 @@ def test_several_criteria_are_named_by_tests_that_ran(lab: Lab) -> None:
     assert measured.noticed.unnamed == ("AC-2",)
 
 
+@pytest.mark.parametrize("source", ["", "\n", '"""Slugs."""\n', "# slugify\n"])
+def test_a_new_module_without_code_is_not_noticed(lab: Lab, source: str) -> None:
+    assert look(lab, {"slug.py": source})[0] == "nothing"
+
+
+def test_a_new_package_without_code_is_no_product(lab: Lab) -> None:
+    assert look(lab, {"shop/__init__.py": ""})[0] == "no-product"
+
+
 EXAMPLE = 'slugify("Hello World") gives "hello-world"'
 WITHOUT_CODE: dict[str, tuple[dict[str, str | None], tuple[str, ...]]] = {
-    "a new module of comments": ({"slug.py": f"# {EXAMPLE}\n"}, (EXAMPLE,)),
+    "an empty package": ({"slug/__init__.py": ""}, (EXAMPLE,)),
     "a note beside the work": ({"README.md": "# Calc\n\nIt can do more.\n"}, (EXAMPLE,)),
     "a document that gives the example": ({"README.md": f"# Calc\n\n`{EXAMPLE}`\n"}, ()),
 }

@@ -12,7 +12,7 @@ from flyball.core.text.quantities import first_few
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found, changed_tests
 from flyball.measures.gates.running import GateRun, choose_tests, runs_pytest
-from flyball.measures.noticing.breaking import Broken, BrokenPart, break_changes, mark_of
+from flyball.measures.noticing.breaking import GARBLED, Broken, BrokenPart, break_changes, mark_of
 from flyball.measures.noticing.examples import unstated_examples
 from flyball.measures.noticing.syntax import NodeCheck, check_syntax
 from flyball.measures.planting.plan import Sources, muted_files
@@ -190,6 +190,9 @@ class _Probe:
         for path in self._product[:MOST_FILES]:
             old, new = self._both(path)
             each = break_changes(path, old, new, self._added_lines(path)) if new is not None and old != new else None
+            if each is None and old is None and not path.endswith("__init__.py"):
+                # A new file without code is no work that is done, as long as nothing needs the file.
+                each = Broken(GARBLED, coarse=True)
             if each is not None:
                 found[path] = each
         return found
