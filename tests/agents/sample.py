@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 REQUEST = "Teach the calculator to multiply, to divide, and to raise to a power."
@@ -45,9 +46,14 @@ _ENVIRONMENT = {
 }
 
 
-def make_sample_repository(path: Path) -> Path:
-    """A git repository with one commit: package `calc`, a passing test, README and changelog. Gives back its path."""
-    for name, text in FILES.items():
+def make_sample_repository(path: Path, more: Mapping[str, str | None] = {}) -> Path:
+    """A git repository with one commit: package `calc`, a passing test, README and changelog. Gives back its path.
+
+    `more` are further files; None leaves one out.
+    """
+    for name, text in {**FILES, **more}.items():
+        if text is None:
+            continue
         file = path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)

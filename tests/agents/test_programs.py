@@ -14,7 +14,7 @@ from flyball.core.text.criteria import criteria
 from flyball.process import StopFlag
 
 PROMPT = "".join(f"- AC-{number}: {text}\n" for number, text in enumerate(CRITERIA, start=1))
-ELSEWHERE = {"acp_agent", "package_worker", "shell_worker"}
+ELSEWHERE = {"acp_agent", "forgetful_documenter", "package_worker", "shell_worker"}
 NAMES = sorted({path.stem for path in (Path(__file__).parent / "programs").glob("*.py")} - ELSEWHERE)
 
 
@@ -116,6 +116,29 @@ def test_the_trickster_does_a_part_of_the_work_and_plays_its_trick_once_or_until
         assert (ended.kind, ended.claim.exit_signal) == ("ok", True)
         assert (tests.read_text() == wanted) is honest
     assert "def multiply" in (sample.tree / "calc" / "__init__.py").read_text()
+
+
+@pytest.mark.parametrize("tests", ["none", "first", "each"])
+def test_the_one_that_goes_part_by_part_says_it_is_finished_with_the_last(sample, tests):
+    (sample.tree / "parts").mkdir()
+    words, before = ("--tests", tests, "--groundwork", "2"), 2 + (tests == "first")
+    ended = [sample.program("part_by_part", *words, stage="IMPLEMENT", prompt="") for _ in range(before + 5)]
+    assert [each.claim.exit_signal for each in ended] == [False] * (before + 4) + [True]
+    assert len(list((sample.tree / "parts").glob("*.py"))) == 2 + 5
+
+
+def test_the_obedient_one_writes_tests_when_it_is_told_to(sample):
+    tests = sample.tree / "tests" / "test_features.py"
+    assert sample.program("obedient", stage="IMPLEMENT", prompt=PROMPT).claim.exit_signal
+    assert not tests.exists()
+    sample.program("obedient", stage="IMPLEMENT", prompt=f"{PROMPT}no test notices this change: add one\n")
+    assert "test_ac_3_power" in tests.read_text()
+
+
+def test_the_one_that_runs_tests_leaves_byte_code_behind(sample):
+    red(sample)
+    assert sample.program("runs_tests", stage="GREEN", prompt=PROMPT).claim.exit_signal
+    assert list(sample.tree.rglob("*.pyc"))
 
 
 @pytest.mark.slow

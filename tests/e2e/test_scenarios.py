@@ -4,14 +4,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from scenarios import SCENARIOS, Outcome, Scenario, run
+from scenarios import SCENARIOS, Outcome, Scenario, run, run_bare
 
 pytestmark = [pytest.mark.e2e]
 
 HONEST, *OTHERS = SCENARIOS
 
 
-@pytest.mark.req("C4", "C40", "C42", "M18", "M12", "C11", "C60")
+@pytest.mark.req("C4", "C14", "C15", "C16", "C19", "C40", "C42", "M18", "M12", "C11", "C60")
 @pytest.mark.parametrize("scenario", OTHERS, ids=lambda s: s.name.replace(" ", "-"))
 def test_an_agent_ends_as_it_must(scenario: Scenario, tmp_path: Path) -> None:
     check(scenario, run(scenario, tmp_path))
@@ -24,9 +24,15 @@ def check(scenario: Scenario, outcome: Outcome) -> None:
     if scenario.most_turns is not None:
         assert outcome.status["turns"] <= scenario.most_turns
     assert scenario.named in outcome.text
+    assert outcome.right or scenario.decision != "DONE", "the work is not what was asked for"
     dirty = "M README.md" if scenario.dirty else ""
     assert _git(outcome.repository, "status", "--porcelain", "--untracked-files=no") == dirty
     assert _git(outcome.repository, "rev-parse", "--abbrev-ref", "HEAD") == "main"
+
+
+@pytest.mark.parametrize("scenario", [s for s in SCENARIOS if s.bare], ids=lambda s: s.name.replace(" ", "-"))
+def test_a_bare_loop_ends_as_the_table_says(scenario: Scenario, tmp_path: Path) -> None:
+    assert run_bare(scenario, tmp_path).ended == scenario.bare
 
 
 @pytest.mark.req("C6")

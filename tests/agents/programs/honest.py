@@ -67,6 +67,13 @@ def green(prompt: str) -> Report:
     return finished("wrote what the tests ask for")
 
 
+def implement_all(prompt: str) -> Report:
+    """Where one role does everything: the tests, unless they are there, and what they ask for."""
+    if not TESTS.exists():
+        red(prompt)
+    return green(prompt)
+
+
 def refactor(prompt: str) -> Report:
     return finished("nothing is worth improving")
 
@@ -119,7 +126,15 @@ def report(content: Report) -> None:
     Path(os.environ["FLYBALL_REPORT_FILE"]).write_text(json.dumps(content))
 
 
-STAGES: dict[str, Stage] = {"RED": red, "GREEN": green, "REFACTOR": refactor, "DOCUMENT": document, "QA": qa}
+STAGES: dict[str, Stage] = {
+    "RED": red,
+    "GREEN": green,
+    "REFACTOR": refactor,
+    "DOCUMENT": document,
+    "QA": qa,
+    "IMPLEMENT": implement_all,
+    "REVIEW": qa,
+}
 
 
 def main(**others: Stage) -> None:

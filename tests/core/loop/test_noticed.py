@@ -132,6 +132,10 @@ ALONE = (
     ("Refactor slugify", (ONE,), EXISTING, "DONE"),
     ("Add slugify", (ONE,), replace(NEW, unnamed=("AC-2",)), "BLOCKED"),
     ("Add slugify", (ONE, TWO), replace(NEW, unnamed=("AC-2",)), "DONE"),
+    ("Add slugify", (ONE,), replace(NEW, unstated=('slugify("A B") gives "a-b"',)), "BLOCKED"),
+    ("Add slugify", (ONE, TWO), replace(NEW, unstated=('slugify("A B") gives "a-b"',)), "BLOCKED"),
+    ("Add slugify", (ONE, TWO), replace(DOCUMENTS, unstated=('slugify("A B") gives "a-b"',)), "BLOCKED"),
+    ("Rename slugify", (ONE, TWO), replace(NEW, unstated=('slugify("A B") gives "a-b"',)), "DONE"),
 )
 
 

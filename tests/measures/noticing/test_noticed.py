@@ -406,3 +406,30 @@ def test_several_criteria_are_named_by_tests_that_ran(lab: Lab) -> None:
     measured = lab.measure("green", {"slug.py": SLUG, "tests/test_slug.py": tests})
     assert measured.noticed is not None
     assert measured.noticed.unnamed == ("AC-2",)
+
+
+@pytest.mark.parametrize("source", ["", "\n", '"""Slugs."""\n', "# slugify\n"])
+def test_a_new_module_without_code_is_not_noticed(lab: Lab, source: str) -> None:
+    assert look(lab, {"slug.py": source})[0] == "nothing"
+
+
+def test_a_new_package_without_code_is_no_product(lab: Lab) -> None:
+    assert look(lab, {"shop/__init__.py": ""})[0] == "no-product"
+
+
+EXAMPLE = 'slugify("Hello World") gives "hello-world"'
+WITHOUT_CODE: dict[str, tuple[dict[str, str | None], tuple[str, ...]]] = {
+    "an empty package": ({"slug/__init__.py": ""}, (EXAMPLE,)),
+    "a note beside the work": ({"README.md": "# Calc\n\nIt can do more.\n"}, (EXAMPLE,)),
+    "a document that gives the example": ({"README.md": f"# Calc\n\n`{EXAMPLE}`\n"}, ()),
+}
+
+
+@pytest.mark.parametrize(("files", "unstated"), WITHOUT_CODE.values(), ids=WITHOUT_CODE)
+def test_a_change_without_code_shows_no_example_of_a_criterion_unless_it_is_a_document_that_gives_it(
+    lab: Lab, files: dict[str, str | None], unstated: tuple[str, ...]
+) -> None:
+    lab.items = (Item("AC-1", EXAMPLE),)
+    measured = lab.measure("green", files)
+    assert measured.noticed is not None
+    assert (measured.noticed.kind, measured.noticed.unstated) == ("no-product", unstated)

@@ -95,11 +95,14 @@ def not_verified(state: State, lane: Lane, measured: Measurement, *, alone: bool
     files = first_few(noticed.files, 5)
     if noticed.kind == "nothing":
         return [f"not verified yet: {UNNOTICED} ({files})"]
-    if not alone or noticed.kind not in {"new-test", "existing-test"}:
+    if noticed.kind == "unprobed":
         return []
-    missing = []
     item = next((item.text for item in state.items if item.id == lane.item), "")
-    if noticed.kind == "existing-test" and not keeps_behaviour(f"{state.task.request}\n{item}"):
+    keeps = keeps_behaviour(f"{state.task.request}\n{item}")
+    missing = [] if keeps else [f"not verified yet: no test states this example: {each}" for each in noticed.unstated]
+    if not alone or noticed.kind == "no-product":
+        return missing
+    if noticed.kind == "existing-test" and not keeps:
         told = "no new test fails without this change, and nobody but its author reviews it: add such a test"
         missing.append(f"not verified yet: {told} ({files})")
     if noticed.unnamed:

@@ -199,7 +199,7 @@ def measure(state: State, lane: Lane, stage: Stage, name: EffectId, candidate: C
         base=state.round_base if stage.since_round and state.round_base else state.prepared.base,
         accepted=lane.tests_accepted or lane.head,
         iteration=lane.loop.iteration + 1,
-        items=open_items(state.items),
+        items=tuple(item for item in state.items if item.id == lane.item) or open_items(state.items),
         # Begun midway, tests that fail at the baseline are the work, and no known failures.
         baseline_ref=state.baseline.tests_ref if state.baseline and not state.midway else "",
         accepted_ref=lane.tests_ref,

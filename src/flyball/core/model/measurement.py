@@ -99,13 +99,14 @@ class Noticed(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether any measurement notices the change, and the evidence in one line; `files` hold the product code it is about.
 
     A `new-test` fails on the product as it was and when the changed code is broken; an `existing-test` only fails when it is broken.
-    `unnamed` are the criteria, of several, that no test names.
+    `unnamed` are the criteria, of several, that no test names; `unstated` the examples that criteria give and no test states.
     """
 
     kind: Literal["new-test", "existing-test", "nothing", "no-product", "unprobed"]
     evidence: str = ""
     files: tuple[str, ...] = ()
     unnamed: tuple[str, ...] = ()
+    unstated: tuple[str, ...] = ()
 
 
 class NewTest(msgspec.Struct, frozen=True, omit_defaults=True):

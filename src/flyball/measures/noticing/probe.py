@@ -12,7 +12,8 @@ from flyball.core.text.quantities import first_few
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found, changed_tests
 from flyball.measures.gates.running import GateRun, choose_tests, runs_pytest
-from flyball.measures.noticing.breaking import Broken, BrokenPart, break_changes, mark_of
+from flyball.measures.noticing.breaking import GARBLED, Broken, BrokenPart, break_changes, mark_of
+from flyball.measures.noticing.examples import unstated_examples
 from flyball.measures.noticing.syntax import NodeCheck, check_syntax
 from flyball.measures.planting.plan import Sources, muted_files
 from flyball.measures.sources import (
@@ -22,6 +23,7 @@ from flyball.measures.sources import (
     is_code,
     is_criterion,
     is_test_file,
+    looks_like_test,
     names_item,
     text_of,
 )
@@ -127,10 +129,14 @@ class _Probe:
     def notice(self) -> tuple[Noticed, tuple[Remark, ...]]:
         broken = self._broken_files()
         if not broken:
-            told = "product code was only removed" if self._product else "no product code was changed"
-            return Noticed("no-product", f"{told}: no measurement noticed this change"), ()
+            removed = self._product and not self._is_new_product
+            told = "product code was only removed" if removed else "no product code was changed"
+            unstated = () if removed else self._unstated_examples(self._documents)
+            return Noticed("no-product", f"{told}: no measurement noticed this change", unstated=unstated), ()
         noticed, remarks = self._notice(broken)
-        return replace(noticed, files=tuple(sorted(broken)), unnamed=self._unnamed_criteria()), remarks
+        unstated = self._unstated_examples()
+        found = replace(noticed, files=tuple(sorted(broken)), unnamed=self._unnamed_criteria(), unstated=unstated)
+        return found, remarks
 
     def _notice(self, broken: dict[str, Broken]) -> tuple[Noticed, tuple[Remark, ...]]:
         seen_in_red = self._seen_in_red()
@@ -184,6 +190,9 @@ class _Probe:
         for path in self._product[:MOST_FILES]:
             old, new = self._both(path)
             each = break_changes(path, old, new, self._added_lines(path)) if new is not None and old != new else None
+            if each is None and old is None and not path.endswith("__init__.py"):
+                # A new file without code is no work that is done, as long as nothing needs the file.
+                each = Broken(GARBLED, coarse=True)
             if each is not None:
                 found[path] = each
         return found
@@ -306,6 +315,27 @@ class _Probe:
         text = "no test of this change fails when {} raises"
         remarks = [Remark(path, p.line, text.format(p.name)) for path, parts in left.items() for p in parts]
         return tuple(remarks[:MOST_REMARKS])
+
+    @property
+    def _is_new_product(self) -> bool:
+        return any(self._both(path)[0] is None for path in self._product)
+
+    @property
+    def _documents(self) -> tuple[str, ...]:
+        """What the task changed and what is no new product: where nothing can be tested, an example may stand there."""
+        changed = (path for path in self._changed if not path.startswith("."))
+        return tuple(path for path in changed if path not in self._product or self._both(path)[0] is not None)
+
+    def _unstated_examples(self, more: Iterable[str] = ()) -> tuple[str, ...]:
+        others = ((path, self._both(path)[1] or b"") for path in more)
+        return unstated_examples(self._examination.request.items, lambda: (*self._test_sources(), *others))
+
+    def _test_sources(self) -> Iterator[tuple[str, bytes]]:
+        """The test files, those of the task first."""
+        files = self._workspace.list_files(self._tree)
+        others = [path for path in files if looks_like_test(path) and path not in self._tests]
+        for path in [*sorted(self._tests), *others[:MOST_FILES]]:
+            yield path, self._both(path)[1] or b""
 
     def _unnamed_criteria(self) -> tuple[str, ...]:
         """The criteria, if there are several, that no test names which ran."""
