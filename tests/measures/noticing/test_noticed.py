@@ -433,3 +433,14 @@ def test_a_change_without_code_shows_no_example_of_a_criterion_unless_it_is_a_do
     measured = lab.measure("green", files)
     assert measured.noticed is not None
     assert (measured.noticed.kind, measured.noticed.unstated) == ("no-product", unstated)
+
+
+def test_a_gate_that_is_a_script_of_the_users_may_state_the_example_itself(new_lab: Callable[..., Lab]) -> None:
+    check = "from slug import slugify\nassert slugify('Hello World') == 'hello-world'\n"
+    lab = new_lab({"slug.py": "def slugify(text):\n    return text\n", "check.py": check}, bare=True)
+    lab.gates(Gate("check", f"{sys.executable} check.py", 600.0))
+    lab.forget_tests()
+    lab.items = (Item("AC-1", EXAMPLE),)
+    measured = lab.measure("green", {"slug.py": SLUG})
+    assert measured.noticed is not None
+    assert (measured.noticed.kind, measured.noticed.unstated) == ("new-test", ())

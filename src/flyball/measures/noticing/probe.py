@@ -327,6 +327,9 @@ class _Probe:
         return tuple(path for path in changed if path not in self._product or self._both(path)[0] is not None)
 
     def _unstated_examples(self, more: Iterable[str] = ()) -> tuple[str, ...]:
+        if not self._counted:
+            # A script of the user's may state them, wherever it lies.
+            return ()
         others = ((path, self._both(path)[1] or b"") for path in more)
         return unstated_examples(self._examination.request.items, lambda: (*self._test_sources(), *others))
 
