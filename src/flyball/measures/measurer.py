@@ -159,6 +159,7 @@ class TreeMeasurer:
         every = (*protection.tricks, *trial.tricks, *found.tricks, *conflict_markers(request, workspace))
         tricks = () if is_baseline else tuple(dict.fromkeys(every))
         failed = bool(failing) or not trial.round.passed
+        unloaded = {i for run in trial.round.runs for i, case in run.cases.items() if case.uncollected}
         put_back: dict[str, Commit | None] = {**protection.put_back, **dict.fromkeys(found.aiding)}
         # The candidate's tree without what tricks did to protected files.
         is_mended = put_back or protection.rewritten
@@ -182,6 +183,7 @@ class TreeMeasurer:
             counts=count(trial.outcomes, known),
             tests_ref=keep(self._blobs, found.outcomes if found.outcomes is not None else trial.outcomes),
             failing=failing[:SHOWN],
+            uncounted=bool(failing) and all(i in unloaded for i in failing),
             known=_excused_tests(trial, known)[: BASELINE_SHOWN if is_baseline else SHOWN],
             failing_ref=keep(self._blobs, trial.failing) if trial.failing else "",
             missing=trial.missing[:SHOWN],

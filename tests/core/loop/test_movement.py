@@ -49,6 +49,13 @@ def by_tests_and_script(candidate: str, tree: str, made: int) -> Measurement:
     return replace(measured, gates=(counted, *measured.gates), counts=Counts(total=3, passing=3))
 
 
+def by_tests_that_load_at_the_end(candidate: str, tree: str, made: int) -> Measurement:
+    """A test file that imports every part cannot be loaded before the last one is there."""
+    failing = ("tests/test_parts.py",) if made < len(PARTS) else ()
+    measured = suite(candidate, tree, failing=failing)
+    return replace(measured, uncounted=bool(failing), signature=signature("", failing) if failing else None)
+
+
 class OnePartATurn(World):
     """Makes one of five parts a turn and reports that it is not finished until it is; `rest` turns in between change only the tree."""
 
@@ -84,8 +91,14 @@ def verdicts(simulator: Simulator) -> list[Judged]:
 @pytest.mark.req("C15")
 @pytest.mark.parametrize(
     "look",
-    [by_tests, by_tests_and_script, by_script(NEXT_PART), by_script(QUIET)],
-    ids=["counts tests", "counts tests beside a script", "names the next part", "says nothing"],
+    [by_tests, by_tests_and_script, by_tests_that_load_at_the_end, by_script(NEXT_PART), by_script(QUIET)],
+    ids=[
+        "counts tests",
+        "counts tests beside a script",
+        "cannot load its tests",
+        "names the next part",
+        "says nothing",
+    ],
 )
 def test_one_of_five_parts_a_turn_is_done_whatever_the_gate_says(look: Look) -> None:
     simulator, state = quick(OnePartATurn(look))

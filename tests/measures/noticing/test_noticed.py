@@ -444,3 +444,12 @@ def test_a_gate_that_is_a_script_of_the_users_may_state_the_example_itself(new_l
     measured = lab.measure("green", {"slug.py": SLUG})
     assert measured.noticed is not None
     assert (measured.noticed.kind, measured.noticed.unstated) == ("new-test", ())
+
+
+@pytest.mark.req("C15")
+def test_tests_that_cannot_be_loaded_are_not_counted(lab: Lab) -> None:
+    loaded = lab.measure("green", {"tests/test_slug.py": "def test_slug():\n    assert False\n"})
+    unloaded = lab.measure(
+        "green", {"tests/test_slug.py": "from slug import slugify\n\n\ndef test_slug():\n    slugify('a')\n"}
+    )
+    assert (loaded.is_known_by_output, unloaded.is_known_by_output) == (False, True)

@@ -185,6 +185,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything measured on one candidate tree in one iteration; one that is `unchanged` holds nobody's work beyond what is accepted.
 
     `changed` names the first files that differ from what is accepted.
+    `failing` is `uncounted` where every entry is a file that cannot be loaded: how many of its tests would pass is not known.
     `known` are the failing tests that are excused because they failed before the task began.
 
     `unseen` says of a baseline why no new test could be seen to fail there.
@@ -200,6 +201,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     counts: Counts = Counts()
     tests_ref: str = ""
     failing: tuple[str, ...] = ()
+    uncounted: bool = False
     known: tuple[str, ...] = ()
     failing_ref: str = ""
     missing: tuple[str, ...] = ()
@@ -244,8 +246,10 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_known_by_output(self) -> bool:
-        """Whether what fails is known by the output alone: a gate failed that counts no tests, and no failing test is named."""
-        return not self.failing and any(not g.passed and not g.broken and g.counts is None for g in self.gates)
+        """Whether what fails is known by the output alone: a gate failed that counts no tests, or only files that cannot be loaded."""
+        if self.failing:
+            return self.uncounted
+        return any(not g.passed and not g.broken and g.counts is None for g in self.gates)
 
     @property
     def broken(self) -> str:
