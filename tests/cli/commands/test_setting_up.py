@@ -120,7 +120,7 @@ def test_init_says_what_setup_is_missing_when_the_gate_cannot_run(repository, fl
     commit(repository, tests__test_rows_py="import nowhere_to_be_found\n\n\ndef test_it():\n    pass\n")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
     told = json.loads(flyball("init", "--json").out)
-    assert told["gates"][0]["broken"]
+    assert "No module named 'nowhere_to_be_found'" in told["missing"][0]
     assert "setup" in told["missing"][0]
 
 

@@ -453,3 +453,12 @@ def test_tests_that_cannot_be_loaded_are_not_counted(lab: Lab) -> None:
         "green", {"tests/test_slug.py": "from slug import slugify\n\n\ndef test_slug():\n    slugify('a')\n"}
     )
     assert (loaded.is_known_by_output, unloaded.is_known_by_output) == (False, True)
+
+
+def test_a_golden_file_that_changes_with_the_product_is_evidence(new_lab: Callable[..., Lab]) -> None:
+    test = "from pathlib import Path\nfrom slug import hello\n\n\ndef test_hello():\n    assert hello() == Path('tests/golden/hello.txt').read_text()\n"
+    files = {"slug.py": "def hello():\n    return 'hi'\n", "tests/test_hello.py": test, "tests/golden/hello.txt": "hi"}
+    lab = new_lab(files)
+    lab.items = (Item("AC-1", "hello ends with an exclamation mark; update the golden files"),)
+    found = look(lab, {"slug.py": "def hello():\n    return 'hi!'\n", "tests/golden/hello.txt": "hi!"})
+    assert found[0] == "new-test"

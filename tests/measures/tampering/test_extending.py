@@ -25,6 +25,7 @@ def kinds(new: str, path: str = "tests/test_calc.py", old: str = OLD) -> list[st
         OLD.replace("import calc\n", "import calc\nimport math\n") + MORE,
         OLD + "\n\nclass TestMore:\n    def test_it(self):\n        assert calc.add(0, 0) == 0\n",
         OLD.replace("def helper", "def test_first():\n    assert calc\n\n\ndef helper"),
+        OLD + "    assert calc.add(0, 2) == helper()\n",
     ],
 )
 def test_more_tests_and_their_imports_may_be_added(new: str) -> None:
@@ -36,6 +37,8 @@ def test_more_tests_and_their_imports_may_be_added(new: str) -> None:
     ("new", "kind"),
     [
         (OLD.replace("== helper()", "== 3") + MORE, "test-weakened"),
+        (OLD.replace("    assert calc", "    return\n    assert calc"), "test-weakened"),
+        (OLD.replace("def test_adds():", "@skip\ndef test_adds():") + MORE, "test-skipped"),
         (MORE, "test-deleted"),
         (OLD.replace("return 2", "return 3") + MORE, "test-weakened"),
         (OLD + "\ncalc.add = lambda a, b: 2\n" + MORE, "protected-changed"),
@@ -52,6 +55,20 @@ def test_in_other_languages_a_file_may_grow_at_its_end() -> None:
     old = "test('adds', () => { expect(add(1, 1)).toBe(2) })\n"
     assert kinds(old + "test('more', () => { expect(add(2, 2)).toBe(4) })\n", "calc.test.js", old) == []
     assert kinds(f"beforeEach(cheat)\n{old}", "calc.test.js", old) == ["protected-changed"]
+
+
+def test_a_test_may_be_added_inside_a_group_of_a_script() -> None:
+    old = "describe('calc', () => {\n  it('adds', () => {\n    expect(add(1, 1)).toBe(2)\n  })\n})\n"
+    more = "  it('multiplies', () => {\n    expect(mul(2, 3)).toBe(6)\n  })\n"
+    assert kinds(old.replace("  it('adds'", f"{more}  it('adds'"), "calc.test.js", old) == []
+    for cheat in ("  return\n", "  if (!process.env.FULL) {\n", "  beforeEach(() => cheat())\n"):
+        assert kinds(old.replace("  it('adds'", f"{cheat}  it('adds'"), "calc.test.js", old) == ["protected-changed"]
+
+
+def test_an_import_may_bring_more_names() -> None:
+    old = "from calc import add\n\n\ndef test_adds():\n    assert add(1, 1) == 2\n"
+    assert kinds(old.replace("import add", "import add, mul") + MORE.replace("calc.add", "mul"), old=old) == []
+    assert kinds(old.replace("import add", "import mul as add"), old=old) != []
 
 
 class TwoTrees:

@@ -10,7 +10,7 @@ from flyball.core.model.task import Item, open_items
 from flyball.core.text.failing_tests import calls_for_passing
 
 _BETWEEN = re.compile(
-    r"(?<=[.;:!?])\s+|\n+|\b(?:so|until|because|since|which|that|where|when|while|if|unless|as)\b", re.IGNORECASE
+    r"(?<=[.;!?])\s+|\n+|\b(?:so|until|because|since|which|that|where|when|while|if|unless|as)\b", re.IGNORECASE
 )
 """Where one thing that is asked for ends: in "fix add so that tests/test_add.py passes" nobody asks to change the test."""
 

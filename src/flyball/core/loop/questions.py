@@ -12,7 +12,7 @@ from flyball.core.model.events import Judged, LimitHit, TaskStopped
 from flyball.core.model.measurement import GateResult
 from flyball.core.model.state import Asked, Lane, State
 from flyball.core.model.task import MAIN, EffectId
-from flyball.core.text.quantities import plural
+from flyball.core.text.quantities import first_few, plural
 
 FOUR_CHOICES = (
     Option("reset", "clear the counters and try again"),
@@ -42,8 +42,11 @@ def choices(state: State, lane: Lane) -> tuple[Option, ...]:
 
 
 def led_by_trick(lane: Lane, reason: str) -> str:
-    """A reason the loop ends for, behind the trick that stands against it, if one does."""
+    """A reason the loop ends for, behind the trick or the refused request that stands against it, if one does."""
     caught = lane.loop.caught
+    if lane.refused and (caught is None or caught.tricks[0].path in lane.refused):
+        asked = f"The agent asked to change {first_few(lane.refused, 3)}, and that was refused"
+        return f"{asked}: if the request needs it, run it with --may-change GLOB. {reason[:1].upper()}{reason[1:]}"
     if caught is None:
         return reason
     trick = caught.tricks[0]

@@ -7,7 +7,7 @@ import re
 _KEEPS_BEHAVIOUR = re.compile(
     r"\brefactor|\brestructur|\breorgani[sz]|\brenam|\bclean(?:ing)?[ -]?up|\btid(?:y|ied)|\bsimplif|\bextract\b|\binline\b"
     r"|\bmove\b|\bsplit\b|\bdedup|\bmoderni[sz]|\btype[ -]?(?:hint|annotation)|\bannotat|\boptimi[sz]|\bspeed(?:ing)?[ -]up|\bperformance"
-    r"|\breformat|\blint|\bstyle\b|\bcomplexity\b|\bno (?:functional|behaviou?r(?:al)?) change|\bwithout changing (?:the |its )?behaviou?r",
+    r"|\bfaster\b|\bsame (?:values?|results?|outputs?|answers?|behaviou?r)\b|\breformat|\blint|\bstyle\b|\bcomplexity\b|\bno (?:functional|behaviou?r(?:al)?) change|\bwithout changing (?:the |its )?behaviou?r",
     re.IGNORECASE,
 )
 

@@ -1,6 +1,7 @@
 """Compares a test file as accepted with the candidate's: which tests are gone, skipped or ask for less."""
 
 import ast
+import copy
 import re
 from collections.abc import Iterator
 
@@ -12,6 +13,7 @@ _SKIP = re.compile(r"(?:^|\.)(skip|skipif|skipIf|skipUnless|xfail|expectedFailur
 _OTHER_SKIP = re.compile(
     r"\b(?:xit|xdescribe|xtest|it\.skip|test\.skip|describe\.skip|it\.todo|test\.todo)\b|\bt\.Skip|#\[ignore|@Disabled|@Ignore"
 )
+_OTHER_TEST = re.compile(r"\s*(?:(?:it|test|describe)(?:\.each)?\s*[(`]|import\b|const\b.*\brequire\()")
 _OTHER_CHECK = re.compile(r"\b(?:expect|assert\w*|require\.\w+|t\.(?:Error|Fatal)\w*|should)\b")
 _EXIT = re.compile(r"\bos\._exit\b|\b_exit\s*\(|\bos\.kill\b|\bprocess\.exit\b|\bos\.abort\b")
 _HOOK = re.compile(
@@ -54,24 +56,50 @@ def compare(
         return (Trick("test-weakened", path, "it is no longer valid Python"),)
     if ast.dump(old) == ast.dump(new):
         return (Trick("protected-changed", path, "only its layout or comments were changed", harmless=True),)
+    force = find_force(path, accepted, candidate)
+    if tests_may_grow and force is None and _is_extended(old.body, new.body):
+        return ()
     found = tuple(t for t in _compare_python(path, old, new) if not (rewritable and t.detail.endswith(CHANGED)))
     if found or rewritable:
         return found
-    force = find_force(path, accepted, candidate)
-    if tests_may_grow and force is None and _is_extended(old, new):
-        return ()
     return (force or _any_change(path),)
 
 
-def _is_extended(old: ast.Module, new: ast.Module) -> bool:
-    """Whether all that was there is there in its order, and what came between is imports and tests."""
-    left = [ast.dump(node) for node in old.body]
-    for node in new.body:
-        if left and ast.dump(node) == left[0]:
+def _is_extended(old: list[ast.stmt], new: list[ast.stmt]) -> bool:
+    """Whether all that was there is there in its order, or asks for more, and what came between is imports and tests."""
+    left = list(old)
+    for node in new:
+        if left and _asks_as_much(left[0], node):
             left.pop(0)
         elif not _is_addition(node):
             return False
     return not left
+
+
+def _asks_as_much(old: ast.stmt, new: ast.stmt) -> bool:
+    """Whether a statement is as it was, imports more, or is a test, or a class of tests, with more behind what it had."""
+    if ast.dump(old) == ast.dump(new):
+        return True
+    if isinstance(old, ast.ImportFrom) and isinstance(new, ast.ImportFrom):
+        names = {ast.dump(alias) for alias in new.names}
+        same = (old.module, old.level) == (new.module, new.level)
+        return same and all(ast.dump(alias) in names for alias in old.names)
+    if not (isinstance(old, Defined) and isinstance(new, Defined)) or type(old) is not type(new):
+        return False
+    body, old_body = new.body, old.body
+    without_body = [ast.dump(_emptied(node)) for node in (old, new)]
+    if without_body[0] != without_body[1] or not old.name.startswith(("test", "Test")):
+        return False
+    if isinstance(old, ast.ClassDef):
+        return _is_extended(old_body, body)
+    # What stands behind the old body runs only after it.
+    return [ast.dump(node) for node in old_body] == [ast.dump(node) for node in body[: len(old_body)]]
+
+
+def _emptied(node: ast.stmt) -> ast.stmt:
+    empty = copy.copy(node)
+    empty.body = []  # type: ignore[attr-defined]
+    return empty
 
 
 def _is_addition(node: ast.stmt) -> bool:
@@ -220,6 +248,21 @@ def _changed_helper(old: ast.Module, new: ast.Module) -> str:
     return next((name for name, dump in helpers(old).items() if after.get(name) != dump), "")
 
 
+def _only_adds_tests(before: str, after: str) -> bool:
+    """Whether every line is there as it was, and between them are only whole tests and imports of a script."""
+    left = before.splitlines()
+    blocks = [""]
+    for line in after.splitlines():
+        if left and line == left[0]:
+            left.pop(0)
+            blocks.append("")
+        else:
+            blocks[-1] += f"{line}\n"
+    added = [block for block in blocks if block.strip()]
+    balanced = all(block.count(a) == block.count(b) for block in added for a, b in ("()", "{}", "[]"))
+    return not left and balanced and all(_OTHER_TEST.match(block) for block in added)
+
+
 def _compare_text(path: str, accepted: bytes, candidate: bytes, *, tests_may_grow: bool) -> tuple[Trick, ...]:
     before, after = text_of(accepted), text_of(candidate)
     if len(_OTHER_SKIP.findall(after)) > len(_OTHER_SKIP.findall(before)):
@@ -228,6 +271,7 @@ def _compare_text(path: str, accepted: bytes, candidate: bytes, *, tests_may_gro
     if fewer > 0:
         return (Trick("test-weakened", path, f"{plural(fewer, 'assertion')} gone"),)
     force = find_force(path, accepted, candidate)
-    if tests_may_grow and force is None and after.startswith(before.rstrip() + "\n"):
+    grown = after.startswith(before.rstrip() + "\n") or _only_adds_tests(before, after)
+    if tests_may_grow and force is None and grown:
         return ()
     return (force or _any_change(path),)
