@@ -143,7 +143,11 @@ def measure_restored(examination: Examination, protection: Protection, found: Fo
 
 def _difference(restored: Trial, changed: Trial) -> str:
     """What a run with the changes says that the run without them does not, or an empty string."""
-    better = [test for test in restored.failing if changed.outcomes.get(test) != "failing"]
+    broken = any(run.result.broken for run in changed.round.runs)
+    # A gate that cannot run says nothing, and so no more.
+    better = [
+        i for i in restored.failing if (i in changed.outcomes or not broken) and changed.outcomes.get(i) != "failing"
+    ]
     if better:
         how = {"passing": "passes", "skipped": "is skipped", "xfailed": "is expected to fail"}
         ended = how.get(changed.outcomes.get(better[0], ""), "does not run")

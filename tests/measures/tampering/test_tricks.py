@@ -467,7 +467,7 @@ def test_a_manifest_replaced_by_a_link_or_a_folder_is_put_back(green_lab) -> Non
     place.unlink()
     place.mkdir()
     (place / "x").write_text("x\n")
-    tricked(green_lab.measure("green"), "test-config-changed", "pyproject.toml")
+    restored(green_lab.measure("green"), "test-config-changed", "pyproject.toml")
 
 
 def test_names_that_are_not_utf8_can_be_stored(green_lab) -> None:

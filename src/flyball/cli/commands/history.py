@@ -8,6 +8,7 @@ import typer
 
 from flyball.cli.support.arguments import AsJson, MaybeTask
 from flyball.cli.support.exits import exit_on_refusal
+from flyball.cli.support.numbers import whole_number
 from flyball.cli.support.output import put, put_bytes, put_json
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit
@@ -75,9 +76,7 @@ def rollback(
 def diff(
     task: MaybeTask = "",
     checkpoint: Annotated[str, typer.Argument(help="Compare with this checkpoint. Default: the start.")] = "",
-    turn: Annotated[
-        int, typer.Option("--turn", metavar="N", help="Show what this turn changed. Default: the whole task.")
-    ] = 0,
+    turn: Annotated[int | None, whole_number("Show what this turn changed. Default: the whole task.")] = None,
     stat: Annotated[
         bool, typer.Option("--stat", help="Show lines added and deleted instead. Default: a patch.")
     ] = False,
