@@ -59,7 +59,7 @@ def test_an_unfinished_one_fails_each_check_with_a_sentence(green_lab) -> None:
     code = f"def mulAll(a, b):\n{tangle}\n\nclass lower:\n    pass\n\n\ndef one(a):\n{block}\n\ndef two(a):\n{block}"
     green_lab.items = (Item("AC-1", "mul"), Item("AC-2", "rounding"))
     green_lab.settings = replace(green_lab.settings, lint="! grep -n mulAll calc.py /dev/null")
-    measured = green_lab.measure("qa", {"calc.py": code, "README.md": "# calc\n"})
+    measured = green_lab.measure("qa", {"calc.py": code, "README.md": "# calc\n", "CHANGELOG.md": "\n"})
     checks = by_name(measured)
     assert {name for name, check in checks.items() if check.status == "fail"} == set(checks), measured.checks
     assert "tests/test_mul.py" in checks["tests_pass"].detail
@@ -71,6 +71,13 @@ def test_an_unfinished_one_fails_each_check_with_a_sentence(green_lab) -> None:
     assert "mulAll" in checks["naming"].detail
     assert "lower" in checks["naming"].detail
     assert "mulAll" in checks["comments"].detail
+
+
+@pytest.mark.req("C50")
+def test_documents_that_the_project_does_not_have_are_not_asked_for(green_lab) -> None:
+    checks = by_name(green_lab.measure("qa", {"calc.py": FINISHED["calc.py"]}))
+    assert {checks[name].status for name in ("readme", "changelog")} == {"n/a"}
+    assert "not verified" in checks["changelog"].detail
 
 
 @pytest.mark.req("C7", "C50")

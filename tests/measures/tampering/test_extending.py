@@ -61,8 +61,18 @@ def test_a_test_may_be_added_inside_a_group_of_a_script() -> None:
     old = "describe('calc', () => {\n  it('adds', () => {\n    expect(add(1, 1)).toBe(2)\n  })\n})\n"
     more = "  it('multiplies', () => {\n    expect(mul(2, 3)).toBe(6)\n  })\n"
     assert kinds(old.replace("  it('adds'", f"{more}  it('adds'"), "calc.test.js", old) == []
+    imported = "import { add } from './calc.mjs'\n" + old
+    wider = imported.replace("{ add }", "{ add, mul }").replace("  it('adds'", f"{more}  it('adds'")
+    assert kinds(wider, "calc.test.js", imported) == []
+    assert kinds(imported.replace("./calc.mjs", "./fake.mjs"), "calc.test.js", imported) == ["protected-changed"]
     for cheat in ("  return\n", "  if (!process.env.FULL) {\n", "  beforeEach(() => cheat())\n"):
         assert kinds(old.replace("  it('adds'", f"{cheat}  it('adds'"), "calc.test.js", old) == ["protected-changed"]
+
+
+def test_a_class_of_tests_may_get_more_of_them() -> None:
+    old = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertTrue(1)\n"
+    assert kinds(old + "\n    def test_b(self):\n        self.assertTrue(2)\n", old=old) == []
+    assert kinds(old + "\n    def setUp(self):\n        self.skipTest('later')\n", old=old) != []
 
 
 def test_an_import_may_bring_more_names() -> None:

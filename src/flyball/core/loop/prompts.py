@@ -167,6 +167,7 @@ def remarks_section(measured: Measurement) -> str:
     return listed(f"Remarks\n{REMARKS_MEANING}", tuple(clean(line, REMARK_LENGTH) for line in lines))
 
 
+REFUSED = "Such a change was refused: do the work without it, with new tests in a new file."
 WAY_OUT = "make it again and name the file with the reason in `protected_changes`: a person, or a reviewer with another model, may allow it."
 
 
@@ -185,7 +186,8 @@ def measured_section(lane: Lane) -> str:
         back = quantities.first_few(lane.put_back, 20)
         lines.append(f"These protected files were put back as they were accepted: {back}.{kept}")
         lines += [f"- {t.path}: {t.detail}" for t in tricks if t.harmless]
-        lines.append(f"If the request needs such a change, {WAY_OUT}")
+        refused = all(path in lane.refused for path in lane.put_back)
+        lines.append(REFUSED if refused else f"If the request needs such a change, {WAY_OUT}")
     lines += _output(lane.loop.standing)
     if lane.last_interrupted:
         lines.append(

@@ -32,6 +32,7 @@ from flyball.measures.tampering.protected import Protection, changed_paths
 MOST_REMARKS = 8
 MOST_FILES = 200
 DETAIL_RUNS = 2
+LEAST_PATIENCE_S = 60.0
 _KINDS = frozenset({"green", "refactor", "document", "gates"})
 _MORE_CODE = re.compile(
     r".*\.(?:sh|bash|zsh|ksh|lua|pl|pm|r|jl|dart|clj|cljs|ex|hs|ml|fs|vue|svelte|mm|m|zig|nim|groovy|cr|tcl|awk)"
@@ -261,8 +262,10 @@ class _Probe:
             if own and not chosen:
                 continue
             given = {**quiet.get(gate.name, {}), **files}
+            # A test of speed may take for ever without the change: that is a failure, too.
+            patient = replace(gate, timeout_s=min(gate.timeout_s, LEAST_PATIENCE_S + 10 * before.result.seconds))
             run = self._examination.run_planted(
-                gate, given, options=_options(gate, before, chosen if own else (), stop=stop)
+                patient, given, options=_options(gate, before, chosen if own else (), stop=stop)
             )
             failing = [case for case in run.cases.values() if case.outcome == "failing"]
             said += [f"{case.message}\n{case.text}" for case in failing]

@@ -117,7 +117,7 @@ def _readme(given: Evidence) -> Verdict:
     candidate, base = given.request.candidate, given.request.base
     readmes = [path for path in given.workspace.list_files(candidate) if is_readme(path)]
     if not readmes:
-        return False, "there is no README"
+        return None, "the project has no README: not verified"
     wanted = {name.lower() for name in _added_names(given)}
     said = {w for item in given.request.items for w in re.findall(r"[a-z_]{4,}", item.text.lower())}
     words = {word[:_STEM] for word in said if not _COMMON.fullmatch(word)}
@@ -151,7 +151,11 @@ def _decision_record(given: Evidence) -> Verdict:
 
 def _changelog(given: Evidence) -> Verdict:
     found = [path for path in _written_paths(given) if is_changelog(path)]
-    return (True, found[0]) if found else (False, "no changelog was added or changed since the task began")
+    if found:
+        return True, found[0]
+    if not any(is_changelog(path) for path in given.workspace.list_files(given.request.candidate)):
+        return None, "the project has no changelog: not verified"
+    return False, "the changelog was not changed since the task began"
 
 
 def _written_paths(given: Evidence) -> list[str]:

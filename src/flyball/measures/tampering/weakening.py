@@ -14,6 +14,7 @@ _OTHER_SKIP = re.compile(
     r"\b(?:xit|xdescribe|xtest|it\.skip|test\.skip|describe\.skip|it\.todo|test\.todo)\b|\bt\.Skip|#\[ignore|@Disabled|@Ignore"
 )
 _OTHER_TEST = re.compile(r"\s*(?:(?:it|test|describe)(?:\.each)?\s*[(`]|import\b|const\b.*\brequire\()")
+_OTHER_IMPORT = re.compile(r"(\s*(?:import|const)\s*\{)([^{}]*)(\}\s*(?:from\b|=\s*require\b).*)")
 _OTHER_CHECK = re.compile(r"\b(?:expect|assert\w*|require\.\w+|t\.(?:Error|Fatal)\w*|should)\b")
 _EXIT = re.compile(r"\bos\._exit\b|\b_exit\s*\(|\bos\.kill\b|\bprocess\.exit\b|\bos\.abort\b")
 _HOOK = re.compile(
@@ -88,10 +89,12 @@ def _asks_as_much(old: ast.stmt, new: ast.stmt) -> bool:
         return False
     body, old_body = new.body, old.body
     without_body = [ast.dump(_emptied(node)) for node in (old, new)]
-    if without_body[0] != without_body[1] or not old.name.startswith(("test", "Test")):
+    if without_body[0] != without_body[1]:
         return False
     if isinstance(old, ast.ClassDef):
-        return _is_extended(old_body, body)
+        return bool(tests_defined(ast.Module([old], []))) and _is_extended(old_body, body)
+    if not old.name.startswith("test"):
+        return False
     # What stands behind the old body runs only after it.
     return [ast.dump(node) for node in old_body] == [ast.dump(node) for node in body[: len(old_body)]]
 
@@ -253,7 +256,7 @@ def _only_adds_tests(before: str, after: str) -> bool:
     left = before.splitlines()
     blocks = [""]
     for line in after.splitlines():
-        if left and line == left[0]:
+        if left and (line == left[0] or _imports_more(left[0], line)):
             left.pop(0)
             blocks.append("")
         else:
@@ -261,6 +264,14 @@ def _only_adds_tests(before: str, after: str) -> bool:
     added = [block for block in blocks if block.strip()]
     balanced = all(block.count(a) == block.count(b) for block in added for a, b in ("()", "{}", "[]"))
     return not left and balanced and all(_OTHER_TEST.match(block) for block in added)
+
+
+def _imports_more(old: str, new: str) -> bool:
+    """Whether a line of a script imports what it did from the same place, and more."""
+    before, after = _OTHER_IMPORT.fullmatch(old), _OTHER_IMPORT.fullmatch(new)
+    if before is None or after is None or (before[1], before[3]) != (after[1], after[3]):
+        return False
+    return {name.strip() for name in before[2].split(",")} <= {name.strip() for name in after[2].split(",")}
 
 
 def _compare_text(path: str, accepted: bytes, candidate: bytes, *, tests_may_grow: bool) -> tuple[Trick, ...]:
