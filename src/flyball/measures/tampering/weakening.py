@@ -88,7 +88,7 @@ def _asks_as_much(old: ast.stmt, new: ast.stmt) -> bool:
     if not (isinstance(old, Defined) and isinstance(new, Defined)) or type(old) is not type(new):
         return False
     body, old_body = new.body, old.body
-    without_body = [ast.dump(_emptied(node)) for node in (old, new)]
+    without_body = [ast.dump(_heading_of(node)) for node in (old, new)]
     if without_body[0] != without_body[1]:
         return False
     if isinstance(old, ast.ClassDef):
@@ -99,7 +99,7 @@ def _asks_as_much(old: ast.stmt, new: ast.stmt) -> bool:
     return [ast.dump(node) for node in old_body] == [ast.dump(node) for node in body[: len(old_body)]]
 
 
-def _emptied(node: ast.stmt) -> ast.stmt:
+def _heading_of(node: ast.stmt) -> ast.stmt:
     empty = copy.copy(node)
     empty.body = []  # type: ignore[attr-defined]
     return empty
