@@ -276,9 +276,9 @@ def _checks(
 def _tests_verdict(trial: Trial, *, clean: bool) -> qa.Verdict:
     if clean:
         left = [i for i, outcome in trial.outcomes.items() if outcome == "failing"]
-        told = plural(len(trial.outcomes) - len(left), "test")
-        told += f"; {plural(len(left), 'known failure remains', 'known failures remain')}" if left else ""
-        return True, told if trial.outcomes else "every gate passes by its exit code"
+        message = plural(len(trial.outcomes) - len(left), "test")
+        message += f"; {plural(len(left), 'known failure remains', 'known failures remain')}" if left else ""
+        return True, message if trial.outcomes else "every gate passes by its exit code"
     parts = [f"{run.result.name}: {run.result.broken}" for run in trial.round.runs if run.result.broken]
     parts += [f"{plural(len(trial.failing), 'test')} failing: {first_few(trial.failing, 5)}"] if trial.failing else []
     parts += [f"{plural(len(trial.missing), 'test')} gone: {first_few(trial.missing, 5)}"] if trial.missing else []

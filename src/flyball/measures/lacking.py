@@ -53,9 +53,9 @@ def _look_at(examination: Examination, gate: Gate, run: GateRun, files: Sequence
         return run
     error = _first_error(run, [failing[i] for i in sorted(passing) if i in failing])
     tests = plural(len(passing), "test fails", "tests fail") if failing else "it fails"
-    told = f"{tests} here and not in a copy of your folder, which has files that git does not: {error}"
+    message = f"{tests} here and not in a copy of your folder, which has files that git does not: {error}"
     named = first_few(_named_in(error, files) or files, 5)
-    return broken_run(run, f"{told}; let `setup` make what is missing, or name it in gates.carry (of {named})")
+    return broken_run(run, f"{message}; let `setup` make what is missing, or name it in gates.carry (of {named})")
 
 
 def _passing_now(run: GateRun, failing: dict[str, Case]) -> set[str]:

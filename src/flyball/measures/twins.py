@@ -26,8 +26,8 @@ def measure_twins(examination: Examination, found: Found) -> Found:
     if not any(_fails(run) for run in _runs(examination, files, on_base=True)):
         return found
     first, new = next(iter(twins.items()))
-    told = f"{first} was replaced by a file that raises: on the base accepted tests fail then, here all of them pass"
-    tricks = (*found.tricks, Trick("wrong-tree", new, f"{told}, because they import {new} in its place"))
+    message = f"{first} was replaced by a file that raises: on the base accepted tests fail then, here all of them pass"
+    tricks = (*found.tricks, Trick("wrong-tree", new, f"{message}, because they import {new} in its place"))
     return replace(found, tricks=tricks, green_runs=0, aiding=(*found.aiding, *twins.values()))
 
 

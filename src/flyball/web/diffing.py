@@ -146,20 +146,20 @@ def _verdict(found: Known, summary: Summary, turns: frozenset[int]) -> str:
 
 
 def _remarks(found: Known) -> dict[tuple[str, int], list[DiffNote]]:
-    told: dict[tuple[str, int], list[DiffNote]] = {}
+    notes: dict[tuple[str, int], list[DiffNote]] = {}
     for lane in found.state.lanes.values():
         for finding in lane.loop.findings:
             if finding.file and finding.line:
                 remark = DiffNote("a review", finding.severity, plain(finding.message, 1000), mine=False)
-                told.setdefault((finding.file, finding.line), []).append(remark)
+                notes.setdefault((finding.file, finding.line), []).append(remark)
     for place in found.history.remarks.shown:
         remark = DiffNote("flyball", "remark", place.text, mine=False)
-        told.setdefault((place.file, place.line), []).append(remark)
+        notes.setdefault((place.file, place.line), []).append(remark)
     for each in sent_comments(found.history.words, found.history.turns):
         note = f"delivered with turn {each.turn}" if each.turn else f"sent {each.at:%H:%M} UTC, not delivered yet"
         remark = DiffNote("you", note, each.comment.text, mine=True)
-        told.setdefault((each.comment.path, each.comment.line), []).append(remark)
-    return told
+        notes.setdefault((each.comment.path, each.comment.line), []).append(remark)
+    return notes
 
 
 def _commenting(request: Request, files: list[FileDiff]) -> tuple[str, int] | None:

@@ -76,8 +76,8 @@ class UserMerge(msgspec.Struct, frozen=True):
         in_the_way = self._files_in_the_way(tree)
         if in_the_way:
             moves = [shlex.join(["mv", name, f"{name}.mine"]) for name in in_the_way]
-            told = f"it would overwrite files that git does not track: {first_few(in_the_way, 5)}"
-            return Obstacle(told, " && ".join((*moves, self._command())))
+            message = f"it would overwrite files that git does not track: {first_few(in_the_way, 5)}"
+            return Obstacle(message, " && ".join((*moves, self._command())))
         # In a thread of its own an interrupt of the main one does not end git half way.
         with ThreadPoolExecutor(max_workers=1) as beside:
             return beside.submit(self._merge, tree).result()
@@ -86,8 +86,8 @@ class UserMerge(msgspec.Struct, frozen=True):
         repository = self.repository
         back = f"git switch {shlex.quote(self.onto)} && " if self._is_free(self.onto) else ""
         if repository.in_progress is not None:
-            told = f"a {repository.in_progress} is in progress: finish it, or give it up with git {repository.in_progress} --abort"
-            return Obstacle(told, self._command())
+            message = f"a {repository.in_progress} is in progress: finish it, or give it up with git {repository.in_progress} --abort"
+            return Obstacle(message, self._command())
         if repository.branch is None:
             return Obstacle("no branch is checked out (detached HEAD)", f"{back}{self._command()}")
         if repository.branch == self.branch:
@@ -96,16 +96,16 @@ class UserMerge(msgspec.Struct, frozen=True):
 
     def _is_free(self, name: str) -> bool:
         """Whether a branch is there to switch to."""
-        asked = ("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{name}")
-        return bool(name) and self._git(*asked).stdout == b"\n"
+        command = ("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{name}")
+        return bool(name) and self._git(*command).stdout == b"\n"
 
     def _unclean_tree(self) -> Obstacle | None:
-        asked = self._git(
+        status = self._git(
             "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=untracked"
         )
-        if asked.code != 0:
-            return Obstacle(f"git status: {asked.complaint}", self._command())
-        changed = [(line[:2], line[3:]) for line in records(asked.stdout)]
+        if status.code != 0:
+            return Obstacle(f"git status: {status.complaint}", self._command())
+        changed = [(line[:2], line[3:]) for line in records(status.stdout)]
         dirty = [path for code, path in changed if code[0] != " " or not self._is_edited(path)]
         if not dirty:
             return None
@@ -147,10 +147,10 @@ class UserMerge(msgspec.Struct, frozen=True):
                 env=self.repository.users_environment(self.environment),
                 timeout=_HOURS,
             )
-            told = decode(log.read_bytes()).split("\n") if log.exists() else [done.complaint]
+            lines = decode(log.read_bytes()).split("\n") if log.exists() else [done.complaint]
         if done.code == 0:
             return None
-        words = " ".join(line.strip() for line in told if line.strip())[-500:]
+        words = " ".join(line.strip() for line in lines if line.strip())[-500:]
         return Obstacle(f"git merge failed: {words or 'it said nothing'}", self._command())
 
     def _command(self) -> str:

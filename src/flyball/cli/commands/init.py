@@ -193,8 +193,8 @@ def _objection(measured: Measurement) -> str:
     from flyball.measures.gates.telling import telling_line
 
     silent = measured.passes_nothing
-    told = f"{silent.name}: no test passes on the untouched tree: {telling_line(silent.output)}" if silent else ""
-    return measured.broken or told
+    message = f"{silent.name}: no test passes on the untouched tree: {telling_line(silent.output)}" if silent else ""
+    return measured.broken or message
 
 
 def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:

@@ -127,5 +127,5 @@ def _blockers(claim: str | bool | dict[str, Any] | None) -> tuple[Blocker, ...]:
 
 
 def _status(claim: str | bool | dict[str, Any] | None) -> str:
-    said = claim.get("status") if isinstance(claim, dict) else claim
-    return "_".join(said.lower().split()) if isinstance(said, str) else ""
+    status = claim.get("status") if isinstance(claim, dict) else claim
+    return "_".join(status.lower().split()) if isinstance(status, str) else ""

@@ -60,10 +60,10 @@ class TrackEvaluation(msgspec.Struct, frozen=True):
     def unverified(self) -> tuple[str, ...]:
         """What no evaluator could look at, pass by pass, and why."""
         every = ((each, note) for evaluator in self.evaluators for each in evaluator.passes for note in each.notes)
-        told = (
+        message = (
             f"{each.name}: {note.removeprefix(NOT_VERIFIED)}" for each, note in every if note.startswith(NOT_VERIFIED)
         )
-        return tuple(dict.fromkeys(told))
+        return tuple(dict.fromkeys(message))
 
     @property
     def next_step(self) -> NextStep:

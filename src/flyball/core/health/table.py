@@ -208,8 +208,8 @@ def _in_context(
     def count(case: HealthCase) -> Count:
         now = value(case.last)
         found = [one.iteration for one in case.in_context if now is not None and value(one) == now]
-        told = f": {case.last.summary or now}" if named else ""
-        return Count(len(found), f"{what} {len(found)}x in one context{told}, iterations {_places(found)}")
+        detail = f": {case.last.summary or now}" if named else ""
+        return Count(len(found), f"{what} {len(found)}x in one context{detail}, iterations {_places(found)}")
 
     return count
 

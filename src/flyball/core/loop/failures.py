@@ -30,9 +30,9 @@ def decide_failures(state: State, baseline: Measurement) -> Step | None:
     silent = baseline.passes_nothing
     if silent is None or state.turns:
         return None
-    told = f"no test of the gate {silent.name} passes on the untouched tree, so it could not tell good work from bad"
+    message = f"no test of the gate {silent.name} passes on the untouched tree, so it could not tell good work from bad"
     remedy = "let `setup` install what is missing, or say that the failing tests are the work: --failing work"
-    return halt(TaskStopped("blocked", f"{told}; {remedy}", silent.evidence))
+    return halt(TaskStopped("blocked", f"{message}; {remedy}", silent.evidence))
 
 
 def required_work(state: State, lane: Lane) -> tuple[str, ...]:

@@ -103,8 +103,8 @@ def not_verified(state: State, lane: Lane, measured: Measurement, *, alone: bool
     if not alone or noticed.kind == "no-product":
         return missing
     if noticed.kind == "existing-test" and not keeps:
-        told = "no new test fails without this change, and nobody but its author reviews it: add such a test"
-        missing.append(f"not verified yet: {told} ({files})")
+        message = "no new test fails without this change, and nobody but its author reviews it: add such a test"
+        missing.append(f"not verified yet: {message} ({files})")
     if noticed.unnamed:
         named = ", ".join(noticed.unnamed)
         missing.append(f"not verified yet: no test names {named}: name each criterion in its test, such as test_ac_1_…")

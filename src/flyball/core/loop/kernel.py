@@ -240,7 +240,7 @@ def accept(state: State, lane: Lane, stage: Stage) -> Step | Saved:
 def why_left(lane: Lane) -> str:
     """What the stage is left for: gate and signal, or a person's word in place of the signal."""
     measured = lane.loop.last or lane.loop.entry
-    told = measured.counts.told if measured is not None and measured.counts.known_failing else ""
+    text = measured.counts.summary if measured is not None and measured.counts.known_failing else ""
     if lane.loop.judged is not None and lane.loop.judged.can_exit:
-        return f"{told}, and the agent says that it is done" if told else BOTH_GATES
-    return f"{told or 'the measurements hold'}, and a person accepted it though the agent did not say that it is done"
+        return f"{text}, and the agent says that it is done" if text else BOTH_GATES
+    return f"{text or 'the measurements hold'}, and a person accepted it though the agent did not say that it is done"

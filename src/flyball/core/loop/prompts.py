@@ -120,11 +120,11 @@ def _failures(state: State) -> str:
         return ""
     work = tuple(test for test in baseline.known if is_every(decided.work) or test in decided.work)
     known = tuple(test for test in baseline.known if test not in work)
-    asked = "Tests that failed before the task began and are part of the work: it is not done while one of them fails"
+    wanted = "Tests that failed before the task began and are part of the work: it is not done while one of them fails"
     left = (
         "Known failures: these tests failed before the task began and are not part of the work; no other test may fail"
     )
-    parts = (listed(asked, _few(work)), listed(left, _few(known)))
+    parts = (listed(wanted, _few(work)), listed(left, _few(known)))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -212,10 +212,8 @@ def _verdict(lane: Lane, judged: Judged) -> list[str]:
         first = "You signalled that the stage is finished. It was measured, and it is not:"
     elif judged.gate_1.held:
         left = lane.loop.standing.counts.known_failing if lane.loop.standing is not None else 0
-        told = f" ({quantities.plural(left, 'known failure remains', 'known failures remain')})" if left else ""
-        first = (
-            f"The measurements of this stage hold{told}. If you agree that it is finished, set `exit_signal` to true."
-        )
+        remaining = f" ({quantities.plural(left, 'known failure remains', 'known failures remain')})" if left else ""
+        first = f"The measurements of this stage hold{remaining}. If you agree that it is finished, set `exit_signal` to true."
     else:
         first = f"{'The tree as it is now' if undone else 'The last iteration'} was measured. Still missing:"
     lines = [first, *(f"- {m}" for m in judged.gate_1.missing)]

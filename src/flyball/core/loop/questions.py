@@ -45,8 +45,8 @@ def led_by_trick(lane: Lane, reason: str) -> str:
     """A reason the loop ends for, behind the trick or the refused request that stands against it, if one does."""
     caught = lane.loop.caught
     if lane.refused and (caught is None or caught.tricks[0].path in lane.refused):
-        asked = f"The agent asked to change {first_few(lane.refused, 3)}, and that was refused"
-        return f"{asked}: if the request needs it, run it with --may-change GLOB. {reason[:1].upper()}{reason[1:]}"
+        refusal = f"The agent asked to change {first_few(lane.refused, 3)}, and that was refused"
+        return f"{refusal}: if the request needs it, run it with --may-change GLOB. {reason[:1].upper()}{reason[1:]}"
     if caught is None:
         return reason
     trick = caught.tricks[0]

@@ -66,7 +66,7 @@ def last_measured(state: State, lane: Lane) -> Measurement | None:
 def gates_told(state: State, lane: Lane, passed: str = "gates passed") -> str:
     """That gates `passed`, or what is true in its place where known failures remain."""
     measured = last_measured(state, lane)
-    return measured.counts.told if measured is not None and measured.counts.known_failing else passed
+    return measured.counts.summary if measured is not None and measured.counts.known_failing else passed
 
 
 def _is_pushed(state: State) -> bool:

@@ -93,8 +93,8 @@ def _score(entry: LearningEntry, by_words: float, question: TurnSubject) -> Rank
         "recent": WEIGHTS.recent * _freshness(entry.at, question.at),
         "anti-pattern": WEIGHTS.anti_pattern if entry.fact.kind == "anti-pattern" else 0.0,
     }
-    told = ", ".join(part for part, worth in parts.items() if worth >= 0.05)
-    return Ranked(entry, round(sum(parts.values()), 3), told, shared)
+    reasons = ", ".join(part for part, worth in parts.items() if worth >= 0.05)
+    return Ranked(entry, round(sum(parts.values()), 3), reasons, shared)
 
 
 def _same_folder(entry: LearningEntry, question: TurnSubject) -> bool:

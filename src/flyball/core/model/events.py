@@ -239,17 +239,19 @@ class FailuresDecided(Fact, frozen=True, omit_defaults=True, tag="failures.decid
     failing: int
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """In one line, what was decided and by whom."""
         if not self.work:
             who = {"nobody": "nobody said that they are part of the work", "person": "a person said so"}
-            told = plural(self.failing, "test is a known failure", "tests are known failures")
-            return f"{told} since before the task began: {who.get(self.by, 'a setting says so')}"
+            message = plural(self.failing, "test is a known failure", "tests are known failures")
+            return f"{message} since before the task began: {who.get(self.by, 'a setting says so')}"
         count = self.failing if "*" in self.work else len(self.work)
-        told = plural(count, "test that failed before the task began is", "tests that failed before the task began are")
+        message = plural(
+            count, "test that failed before the task began is", "tests that failed before the task began are"
+        )
         why = {"request": "the request asks for it", "person": "a person said so"}.get(self.by, "a setting says so")
         left = f"; {plural(self.failing - count, 'known failure')} beside" if count < self.failing else ""
-        return f"{told} part of the work: {why}{left}"
+        return f"{message} part of the work: {why}{left}"
 
 
 class DocumentSeen(Fact, frozen=True, omit_defaults=True, tag="document.seen"):

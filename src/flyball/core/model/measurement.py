@@ -23,7 +23,7 @@ class Counts(msgspec.Struct, frozen=True, omit_defaults=True):
     known_failing: int = 0
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """What passed and what remains; never that all passes while something fails."""
         parts = [f"{self.passing} passed"]
         parts += [f"{self.failing} failed"] if self.failing else []

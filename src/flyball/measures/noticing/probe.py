@@ -71,7 +71,7 @@ class _Ran(msgspec.Struct, frozen=True):
     """What some runs showed: the tests that do not pass any more, and what the failing ones say."""
 
     failed: frozenset[str]
-    said: str
+    output: str
     red: bool
     """Whether a gate as a whole ended otherwise."""
 
@@ -131,9 +131,9 @@ class _Probe:
         broken = self._broken_files()
         if not broken:
             removed = self._product and not self._is_new_product
-            told = "product code was only removed" if removed else "no product code was changed"
+            message = "product code was only removed" if removed else "no product code was changed"
             unstated = () if removed else self._unstated_examples(self._documents)
-            return Noticed("no-product", f"{told}: no measurement noticed this change", unstated=unstated), ()
+            return Noticed("no-product", f"{message}: no measurement noticed this change", unstated=unstated), ()
         noticed, remarks = self._notice(broken)
         unstated = self._unstated_examples()
         found = replace(noticed, files=tuple(sorted(broken)), unnamed=self._unnamed_criteria(), unstated=unstated)
@@ -255,7 +255,7 @@ class _Probe:
         """The gates with some files as given: of the counted ones only the `own` tests, or all up to the first failure."""
         quiet = self._muted_files(own) if muted is None else muted
         failed: set[str] = set()
-        said: list[str] = []
+        output: list[str] = []
         red = False
         for gate, before in self._gates:
             chosen = {i for i, case in before.cases.items() if case.outcome == "passing" and (not own or i in own)}
@@ -268,12 +268,12 @@ class _Probe:
                 patient, given, options=_options(gate, before, chosen if own else (), stop=stop)
             )
             failing = [case for case in run.cases.values() if case.outcome == "failing"]
-            said += [f"{case.message}\n{case.text}" for case in failing]
+            output += [f"{case.message}\n{case.text}" for case in failing]
             failed |= _lost_tests(run, chosen) if own else {case.id for case in failing if case.id in chosen}
             red = red or not run.result.passed
             if stop and red:
                 break
-        return _Ran(frozenset(failed), "\n".join(said), red=red)
+        return _Ran(frozenset(failed), "\n".join(output), red=red)
 
     def _muted_files(self, own: frozenset[str]) -> dict[str, dict[str, bytes]]:
         """For runners that take no choice of tests: the files of all other tests, in which these do nothing."""
@@ -302,8 +302,8 @@ class _Probe:
 
     def _unnoticed_functions(self, sources: Mapping[str, Broken], own: frozenset[str], ran: _Ran) -> tuple[Remark, ...]:
         """New functions whose failure no test of the task notices: what raised hid others, so those are tried again."""
-        said = ran.said
-        left = {path: _silent(each, said) for path, each in sources.items()}
+        output = ran.output
+        left = {path: _silent(each, output) for path, each in sources.items()}
         for _ in range(DETAIL_RUNS):
             if not any(left.values()):
                 return ()
@@ -314,8 +314,8 @@ class _Probe:
                 each = break_changes(path, old, new or b"", self._added_lines(path), names) if parts else None
                 if each is not None:
                     files[path] = each.source
-            said = self._run(files, own).said
-            fewer = {path: tuple(p for p in parts if mark_of(p) not in said) for path, parts in left.items()}
+            output = self._run(files, own).output
+            fewer = {path: tuple(p for p in parts if mark_of(p) not in output) for path, parts in left.items()}
             if fewer == left:
                 break
             left = fewer

@@ -69,9 +69,9 @@ def inspect(value: Any, depth: int) -> None:
         for each in list(value.values() if kind is dict else value)[:MOST]:
             inspect(each, depth - 1)
     elif is_of_product(kind):
-        told = indifferent(value, kind)
-        if told:
-            odd.append(f"a {kind.__name__} that it compares {told}")
+        message = indifferent(value, kind)
+        if message:
+            odd.append(f"a {kind.__name__} that it compares {message}")
             return
         for each in list(getattr(value, "__dict__", {}).values())[:MOST]:
             inspect(each, depth - 1)

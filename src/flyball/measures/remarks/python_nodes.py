@@ -257,8 +257,10 @@ def _parameters(node: Function, *, in_class: bool) -> frozenset[str]:
 
 def _body(node: Function) -> list[ast.stmt]:
     first = node.body[0]
-    told = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
-    return node.body[1:] if told else node.body
+    has_docstring = (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    )
+    return node.body[1:] if has_docstring else node.body
 
 
 def _walk_function(node: Function) -> Iterator[ast.AST]:

@@ -287,8 +287,8 @@ def _changes_of(path: str, request: Measure, settings: Settings, workspace: Tree
             return (Trick("test-config-changed", path, "it now registers a plugin of the test runner"),)
     if path not in sides.accepted:
         inside = any(part in settings.environment_folders for part in PurePosixPath(path).parts[:-1])
-        told = "a new file lies inside a folder of installed dependencies"
-        return (Trick("environment-changed", path, told),) if inside else ()
+        message = "a new file lies inside a folder of installed dependencies"
+        return (Trick("environment-changed", path, message),) if inside else ()
     before, after = _versions(path, request, workspace)
     comparison = compare if is_test_file(_name_as_test(path, sides), before, after) else sides.unnamed.compare
     return comparison(path, before, after, rewritable=request.kind == "red", tests_may_grow=request.tests_may_grow)

@@ -204,7 +204,7 @@ _FACTS: dict[type, Callable[[Any], str | None]] = {
     ev.UndeclaredEditsFound: _tell_undeclared,
     ev.LearningRecorded: lambda f: f"{f.kind} {f.number:03d}: {f.title}",
     ev.LearningRevised: _tell_revised,
-    ev.FailuresDecided: lambda f: f.told,
+    ev.FailuresDecided: lambda f: f.message,
     ev.Consented: lambda f: f"{f.by} {'allowed' if f.allowed else 'refused'} changes to {first_few(f.paths)}",
     ev.PersonSpoke: lambda f: None if f.word == "answer" else f"a person says {f.word} {f.text}".rstrip(),
     ev.SettingsChanged: lambda _f: "settings changed by a person",

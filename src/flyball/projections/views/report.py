@@ -196,8 +196,8 @@ def _outcome(state: State) -> str:
     """One sentence: that gates passed, or which known failures remain, and no more than that."""
     forced = ", ".join(standing.forced_stages(state))
     doubt = f"; not verified, skipped by a person: {forced}" if forced else ""
-    told = gates_told(state, state.main)
-    passed = f"in all other stages {told}{doubt}" if forced else told
+    message = gates_told(state, state.main)
+    passed = f"in all other stages {message}{doubt}" if forced else message
     if state.decision == "DONE":
         return f"Done: {passed}."
     if state.stopped is None:

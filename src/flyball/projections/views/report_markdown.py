@@ -126,7 +126,7 @@ def _verification(v: Verification) -> list[str]:
 
 def _result(g: GateRecord) -> str:
     if g.passed and g.counts and g.counts.known_failing:
-        return g.counts.told
+        return g.counts.summary
     return "passed" if g.passed else "failed"
 
 

@@ -156,7 +156,7 @@ def failures(state: State, history: TaskHistory) -> tuple[str, ...]:
         return ()
     known = history.measured.known if history.measured is not None else ()
     left = () if is_every(state.work) else tuple(test for test in known if test not in state.work)
-    return (state.failures.told, *(f"known failure: {test}" for test in left))
+    return (state.failures.message, *(f"known failure: {test}" for test in left))
 
 
 def stuck(state: State) -> str:

@@ -85,8 +85,8 @@ def clean(site: Site, task: TaskId) -> Tidied:
             return found
         kept = _save_unsaved(hand)
         hand.workspace.keep_lanes()
-        told = tuple(dict.fromkeys(part.what for part in found.removed))
-        hand.append(WorkspaceRemoved("cleaned", told, found.freed_bytes))
+        parts = tuple(dict.fromkeys(part.what for part in found.removed))
+        hand.append(WorkspaceRemoved("cleaned", parts, found.freed_bytes))
         for paths in _removable(site, hand.state.task).values():
             for path in paths:
                 remove(path)

@@ -60,8 +60,8 @@ def merge_task(site: Site, task: TaskId, environment: Mapping[str, str]) -> Merg
         obstacle = merge.perform()
     if obstacle is None:
         return MergeResult(task, branch, into, merged=True, reason=f"{branch} is merged into {into}.")
-    told = f"{branch} was not merged, and nothing was changed: {obstacle.reason}."
-    return MergeResult(task, branch, into, merged=False, reason=told, next_command=obstacle.command)
+    message = f"{branch} was not merged, and nothing was changed: {obstacle.reason}."
+    return MergeResult(task, branch, into, merged=False, reason=message, next_command=obstacle.command)
 
 
 def _onto(state: State) -> str:

@@ -244,13 +244,13 @@ def _commands(root: Path, file: FileConfig | None) -> Iterator[MachineCheck]:
 
 def _ways_back(root: Path, file: FileConfig | None) -> Iterator[MachineCheck]:
     """Where no sandbox shows the candidate in the repository's place, whether an environment leads to the user's own files."""
-    said = file or NO_SETTINGS
-    if said.top.sandbox != "none" and not isinstance(available(), Unavailable):
+    settings_file = file or NO_SETTINGS
+    if settings_file.top.sandbox != "none" and not isinstance(available(), Unavailable):
         return
     settings = Settings(
-        gates=tuple(Gate(name, gate.command) for name, gate in said.gates.items()),
-        setup=said.top.setup or "",
-        environment_folders=said.gate_options.environment or Settings().environment_folders,
+        gates=tuple(Gate(name, gate.command) for name, gate in settings_file.gates.items()),
+        setup=settings_file.top.setup or "",
+        environment_folders=settings_file.gate_options.environment or Settings().environment_folders,
         sandbox="none",
     )
     if told := way_back(settings, environment(), root):

@@ -210,13 +210,15 @@ class _StateFields:
         entries = [listed] if isinstance(listed, str) else listed if isinstance(listed, list) else []
         if listed is not None and not isinstance(listed, str | list):
             self._note("errors", "a list of texts")
-        said = [entry.get("message") or entry.get("error") if isinstance(entry, dict) else entry for entry in entries]
+        messages = [
+            entry.get("message") or entry.get("error") if isinstance(entry, dict) else entry for entry in entries
+        ]
         flagged = [entry for entry in (self._raw, inner, *entries) if isinstance(entry, dict)]
         unrecoverable = any(
             entry.get(name) is True for entry in flagged for name in ("unrecoverable", "unrecoverable_error")
         )
         return tuple(
-            clean(text, _LONGEST_ERROR) for text in said if isinstance(text, str) and text.strip()
+            clean(text, _LONGEST_ERROR) for text in messages if isinstance(text, str) and text.strip()
         ), unrecoverable
 
     def _note(self, name: str, expected: str) -> None:

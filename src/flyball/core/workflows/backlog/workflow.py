@@ -245,8 +245,8 @@ def _act_on(state: State, lane: Lane, said: facts.Evaluated) -> Step:
         return record(move(TRANSITIONS, lane, GOING_ON, said.reason))
     completed = len(record_of(state).completed)
     if said.decision == "DONE" and completed:
-        told = shipping.gates_told(state, lane, "gates and validators passed")
-        return shipping.ship(state, lane, f"{plural(completed, 'issue')} completed; {told}")
+        text = shipping.gates_told(state, lane, "gates and validators passed")
+        return shipping.ship(state, lane, f"{plural(completed, 'issue')} completed; {text}")
     if said.decision == "DONE":
         return halt(TaskStopped("done", said.reason))
     if said.trigger == "cycle_limit":

@@ -41,8 +41,8 @@ def _open_findings(lane: Lane, gate: GateVerdict, claim: Claim) -> tuple[Finding
 
 def green(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
     """As in every workflow; what was found for a later stage stays open."""
-    weighed = gates.green(state, lane, measured, claim)
-    return replace(weighed, findings=_open_findings(lane, weighed.gate, claim))
+    result = gates.green(state, lane, measured, claim)
+    return replace(result, findings=_open_findings(lane, result.gate, claim))
 
 
 def objection(baseline: Measurement) -> str:

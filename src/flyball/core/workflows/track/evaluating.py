@@ -74,8 +74,8 @@ def _seats(state: State, base: Commit, found: ef.TrackRead, measured: ef.TrackMe
 
 def _judge(state: State, lane: Lane, found: ef.TrackRead, seats: tuple[JudgeSeat, ...]) -> Step | ef.AnswersChecked:
     """Ask each judge its own question, with a form for the answer, and have checked what they cite."""
-    asked = {seat.role: seat.prompt for seat in seats}
-    answers = panel.convene(state, lane, lambda _state, _lane, role, _purpose: asked[role], tuple(asked))
+    questions = {seat.role: seat.prompt for seat in seats}
+    answers = panel.convene(state, lane, lambda _state, _lane, role, _purpose: questions[role], tuple(questions))
     if isinstance(answers, Step):
         return answers
     key = EffectId(f"check-answers/{len(lane.visits)}")

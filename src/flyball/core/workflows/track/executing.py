@@ -94,6 +94,6 @@ def _mark_done(state: State, task: TrackTask) -> MarkDone:
     base = state.prepared.base if state.prepared else ""
     ticked_on = state.main.head if id_ in known.ticked else base
     sha = known.commits.get(id_) or next(iter(task.page.shas), "") or ticked_on
-    said = "ticked by a person; the measurements hold" if id_ in known.ticked else "done before this task began"
-    summary = known.summaries.get(id_) or ("done; the measurements hold" if id_ in known.commits else said)
+    origin = "ticked by a person; the measurements hold" if id_ in known.ticked else "done before this task began"
+    summary = known.summaries.get(id_) or ("done; the measurements hold" if id_ in known.commits else origin)
     return MarkDone(id_, sha[:SHA], summary)
