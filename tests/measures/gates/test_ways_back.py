@@ -14,7 +14,7 @@ from flyball.core.model.task import Gate, Settings
 from flyball.measures.gates.ways_back import find_way_back
 from flyball.wiring.run.readiness import way_back
 
-pytestmark = pytest.mark.req("C42", "C43")
+pytestmark = [pytest.mark.req("C42", "C43"), pytest.mark.slow]
 SITE = sysconfig.get_paths()["purelib"]
 VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
 PACKAGES = f".venv/lib/{VERSION}/site-packages"

@@ -11,7 +11,7 @@ from tests.measures.conftest import MUL, TESTS, Lab
 from flyball.core.model.task import Gate, Item
 from flyball.measures.gates.expectations import keep
 
-pytestmark = pytest.mark.req("C19")
+pytestmark = [pytest.mark.req("C19"), pytest.mark.slow]
 
 SLUG = """
     def slugify(text):
