@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "tests" / "agents"))
+sys.path[:0] = [str(HERE.parent / "tests" / "agents"), str(HERE.parent)]
 
 import hook as hooks  # noqa: E402 - beside this file
 from sample import make_sample_repository  # noqa: E402 - found by the path above
@@ -175,9 +175,10 @@ def _against_reading(folder: Path, work: Callable[[Any, Any], object]) -> tuple[
 
 def _long_journal(journal: Any) -> Any:
     """A GREEN stage that moves one test at a time, as a real loop would have written it, 100,000 events long."""
+    from tests.support.simulator import START, Simulator, a_task
+
     from flyball.core.model.events import Event, TaskOpened
     from flyball.core.model.task import Task
-    from flyball.testing.simulator import START, Simulator, a_task
 
     model = a_task()
     record = journal.open_task(
@@ -200,11 +201,11 @@ def _long_journal(journal: Any) -> Any:
 def _slow_world() -> Any:
     """Tests pass one by one, for ever."""
     from msgspec.structs import replace
+    from tests.support.simulator import World, suite
 
     from flyball.core.claims.claims import Claim
     from flyball.core.model.measurement import NewTest
     from flyball.core.model.outcomes import TurnEnded
-    from flyball.testing.simulator import World, suite
 
     new = NewTest("tests/test_new.py::test_ac_1", "tests/test_new.py", "failing", "assertion", criteria=("AC-1",))
     done = 0

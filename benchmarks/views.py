@@ -19,10 +19,13 @@ from flyball.core.model.events import Event, TaskOpened
 from flyball.core.model.task import TaskId
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
-from flyball.testing.builders import Story, short_tdd_run
 from flyball.web.access import token_of
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.kept_views import MANY
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.support.builders import Story, short_tdd_run
 
 IDLE_S, PAGES, APPENDS = 10.0, 20, 150
 MOST_IDLE, MOST_MB, MOST_PAINT_S, MOST_SLOWER = 0.01, 120.0, 1.0, 1.25

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.recordings import replay
 
 from flyball import process
 from flyball.agents.acp_client import NO_SDK, main
 from flyball.agents.dialects.acp import Acp
 from flyball.core.model.outcomes import TurnEnded
-from flyball.testing.recordings import replay
 
 AGENT = Path(__file__).parent / "programs" / "acp_agent.py"
 ENV = {"PATH": "/usr/bin:/bin", "HOME": "/nowhere"}

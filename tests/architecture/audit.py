@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
+sys.path.insert(0, str(Path(__file__).parents[2]))  # exercises import from `tests`
+
 PURE_ROOMS = ("flyball.core", "flyball.projections")
 IO_EVENTS = tuple(
     """

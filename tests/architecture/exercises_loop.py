@@ -1,6 +1,8 @@
 """A whole loop, decided and folded, and every screen of it: nothing of this may touch the world."""
 
 from msgspec.structs import replace
+from tests.support.builders import short_tdd_run
+from tests.support.simulator import APPROVED, DONE, EveryFile, Simulator, World, a_task, ok, suite
 
 from flyball.core.claims.claims import Claim
 from flyball.core.decide import decide
@@ -31,8 +33,6 @@ from flyball.projections.views.lines import json_line, line
 from flyball.projections.views.situation import Seen
 from flyball.projections.views.status import status
 from flyball.projections.wording import split_command
-from flyball.testing.builders import short_tdd_run
-from flyball.testing.simulator import APPROVED, DONE, EveryFile, Simulator, World, a_task, ok, suite
 
 
 def exercise_the_loop() -> None:

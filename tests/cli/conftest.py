@@ -9,13 +9,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.support.builders import Story
 from typer.main import get_command
 from typer.testing import CliRunner
 
 from flyball.cli.app import app
 from flyball.core.model.events import TaskOpened
 from flyball.core.model.task import TaskId
-from flyball.testing.builders import Story
 from flyball.wiring.site import Site
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
+from tests.support.builders import short_tdd_run
 from typer.main import get_command
 
 from flyball.__main__ import main
@@ -17,7 +18,6 @@ from flyball.cli.support import exits
 from flyball.cli.support.arguments import task_ids
 from flyball.core.model.task import TaskId
 from flyball.documents.errors import LoopFolderUnwritable
-from flyball.testing.builders import short_tdd_run
 
 COMMANDS = (
     "demo init run resume reopen list status logs answer reset skip abort modify pause checkpoints rollback diff clean report prompt "

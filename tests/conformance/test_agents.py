@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 from msgspec.structs import replace
+from tests.conformance.agent_suite import QUICK, AgentSuite, Factory, Play
+from tests.conformance.player import player
 from tests.process.held_clock import hold_time
 
 import flyball
@@ -19,8 +21,6 @@ from flyball.agents.run.frame import Patience, ProgramFrame
 from flyball.agents.scripted.scripted import ScriptedAgent
 from flyball.clock import system_clock
 from flyball.ports import Agent, Confine
-from flyball.testing.agent_suite import QUICK, AgentSuite, Factory, Play
-from flyball.testing.player import player
 from flyball.workspace import sandbox
 
 BEGUN = "begun"

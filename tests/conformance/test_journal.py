@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.conformance.journal_suite import JournalSuite
 
 from flyball.journal.memory import MemoryJournal
 from flyball.journal.sqlite import SqliteJournal
-from flyball.testing.journal_suite import JournalSuite
 
 
 @pytest.mark.req("C5", "C61", "C63")

@@ -2,6 +2,9 @@
 
 import pytest
 from msgspec.structs import replace
+from tests.support.backlog_in_memory import BacklogInMemory
+from tests.support.simulator import DONE, Obliging, World, ok
+from tests.support.track_in_memory import PAGE, TrackInMemory, failing
 
 from flyball.core.claims.claims import Claim
 from flyball.core.loop.step import Step, record
@@ -13,10 +16,7 @@ from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Source, Task
 from flyball.core.workflows.backlog.values import Issue
 from flyball.core.workflows.registry import WORKFLOWS
-from flyball.testing.backlog_in_memory import BacklogInMemory
-from flyball.testing.simulator import DONE, World, ok
-from flyball.testing.track_in_memory import PAGE, TrackInMemory, failing
-from flyball.testing.workflow_suite import Obliging, WorkflowSuite
+from flyball.testing.workflow_suite import WorkflowSuite
 
 BUG = Issue("BUG-001@aaaaaa", "it crashes", file="high.md", created="2026-01-01", acceptance=("it does not crash",))
 

@@ -3,12 +3,12 @@
 import random
 
 import msgspec
+from tests.support.simulator import Simulator, World
 
 from flyball.core.model.effects import Effect
 from flyball.core.model.events import Begun, Ended, Fact, PersonSpoke, SessionStarted
 from flyball.core.model.task import Task
 from flyball.engine.recovery import reconcile_open_effects
-from flyball.testing.simulator import Simulator, World
 
 
 class Watched(Simulator):

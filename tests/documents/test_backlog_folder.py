@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.work_folder import Work, block
 
 from flyball import faults
 from flyball.core.model.outcomes import Edited, Stale
@@ -21,7 +22,6 @@ from flyball.core.workflows.backlog.edits import (
 from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
 from flyball.core.workflows.backlog.values import Issue, Session
 from flyball.documents.backlog_folder import BacklogFolders, BacklogUnusable
-from flyball.testing.work_folder import Work, block
 
 ONE, TWO, THREE = "BUG-001@aaaaaa", "BUG-002@bbbbbb", "FEAT-003@cccccc"
 NEW = Issue("SEC-001@dddddd", "Injection", file="high.md", type="security", priority="high", created="2026-02-01")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.work_folder import Work, block
 
 from flyball import faults
 from flyball.core.workflows.backlog.issues.edits import HEADER, MAX_HISTORY
@@ -18,7 +19,6 @@ from flyball.documents.errors import IssueNotInFile, WorkFolderUnusable
 from flyball.documents.issue_files import IssueFiles
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.work_folder import WorkFolder
-from flyball.testing.work_folder import Work, block
 
 ONE, TWO, THREE = "BUG-001@a1b2c3", "BUG-002@b2c3d4", "BUG-003@c3d4e5"
 AT = "2026-03-01T12:00:00Z"

@@ -5,6 +5,7 @@ import threading
 from datetime import UTC, datetime
 
 import pytest
+from tests.support.simulator import World, a_task, suite
 
 from flyball.clock import SystemClock
 from flyball.core.claims.claims import Claim
@@ -19,7 +20,6 @@ from flyball.journal.memory import MemoryJournal
 from flyball.journal.records import Holder, task_scope
 from flyball.ports import Perform, Stop
 from flyball.process import StopFlag
-from flyball.testing.simulator import World, a_task, suite
 
 STARTED = SessionStarted(1, "here", "0")
 AT = datetime(2026, 1, 5, tzinfo=UTC)

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 from tests.core.paper import EVALUATORS, PLAN, SUBTASKS, TRACK
 from tests.engine.no_setup import NoSetup
+from tests.support.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 from flyball.clock import SystemClock
 from flyball.core.claims.claims import Claim
@@ -29,7 +30,6 @@ from flyball.journal.memory import MemoryJournal
 from flyball.journal.records import Holder, task_scope
 from flyball.ports import Notify, Stop, Workspace
 from flyball.process import StopFlag
-from flyball.testing.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 from flyball.workspace import GitWorkspace, Repository
 
 REJECTED = Claim(verdict="fail", source="report-file")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.engine.no_setup import NoSetup
+from tests.support.simulator import START, a_task
 
 from flyball.clock import SystemClock
 from flyball.core.model.effects import Deliver, Measure, OpenPullRequest, Recall, RunAgent, Save
@@ -28,7 +29,6 @@ from flyball.core.model.task import Commit, EffectId, Settings
 from flyball.engine.performer import Performer
 from flyball.ports import Notify, Refusal, Stop, Workspace
 from flyball.process import CommandTimedOut, StopFlag, WardenFailed
-from flyball.testing.simulator import START, a_task
 
 Files = dict[str, bytes]
 HEAD = Commit("head")

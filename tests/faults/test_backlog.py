@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from tests.faults.world import PROGRAMS, World, check_journal
+from tests.support.work_folder import block
 
 from flyball.core.fold.evolve import fold
 from flyball.core.model.events import Event, TaskReopened
@@ -12,7 +13,6 @@ from flyball.core.model.state import State
 from flyball.core.model.task import TaskId
 from flyball.core.workflows.backlog.record import record_of
 from flyball.journal.sqlite import SqliteJournal
-from flyball.testing.work_folder import block
 
 pytestmark = pytest.mark.slow
 

@@ -2,6 +2,7 @@ from zlib import crc32
 
 import msgspec
 import pytest
+from tests.conformance.journal_suite import AT, MOVED
 
 from flyball.core.model.effects import Wait
 from flyball.core.model.events import Begun, Ended, Moved
@@ -9,7 +10,6 @@ from flyball.core.model.outcomes import Waited
 from flyball.core.model.task import EffectId, TaskId
 from flyball.journal import codec
 from flyball.journal.errors import JournalCorrupt, JournalNewer
-from flyball.testing.journal_suite import AT, MOVED
 
 TASK = TaskId("001-x")
 SALT = crc32(b"001-x")

@@ -9,12 +9,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.conformance.journal_suite import AT, MOVED, a_task
 
 from flyball.core.model.events import PersonSpoke, TurnSetAside
 from flyball.core.model.task import TaskId
 from flyball.journal.blobs import FileBlobs
 from flyball.journal.sqlite import SqliteJournal
-from flyball.testing.journal_suite import AT, MOVED, a_task
 
 PRELUDE = """
 import sys

@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.conformance.journal_suite import AT, MOVED, a_task
 
 from flyball.journal.errors import LeaseHeld, LeaseLost, LeaseUnsupported
 from flyball.journal.leases import Lease, this_process, tree_scope
 from flyball.journal.memory import MemoryJournal
 from flyball.journal.records import Holder, task_scope
-from flyball.testing.journal_suite import AT, MOVED, a_task
 
 HOLD = """
 import subprocess, sys

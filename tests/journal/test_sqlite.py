@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.conformance.journal_suite import AT, MOVED, a_task
 
 from flyball.core.model.task import TaskId
 from flyball.journal.errors import JournalCorrupt, JournalGone, JournalNewer, JournalOlder
@@ -15,7 +16,6 @@ from flyball.journal.leases import this_process
 from flyball.journal.migrations import MIGRATIONS
 from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal
-from flyball.testing.journal_suite import AT, MOVED, a_task
 
 PRELUDE = """
 import sys

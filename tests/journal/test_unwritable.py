@@ -9,13 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.conformance.journal_suite import AT, MOVED, a_task
 
 from flyball.core.model.task import TaskId
 from flyball.journal.blobs import FileBlobs
 from flyball.journal.errors import BlobUnwritable, JournalUnwritable
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.sqlite import SqliteJournal
-from flyball.testing.journal_suite import AT, MOVED, a_task
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+from tests.support.model_script import ModelAnswer, ModelScript
+from tests.support.model_server import ModelServer
 
 from flyball.agents.dialect import Dialect
 from flyball.agents.display.display import live_line
@@ -23,8 +25,6 @@ from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.task import EffectId
 from flyball.ports import Confine
 from flyball.process import StopFlag
-from flyball.testing.model_script import ModelAnswer, ModelScript
-from flyball.testing.model_server import ModelServer
 from flyball.warden import processes
 from flyball.wiring.run.confining import program_folders
 from flyball.workspace import sandbox

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.live.conftest import DOCUMENT, GATE, Live
+from tests.support.model_server import ModelServer
 
 from flyball.core.model.outcomes import TurnEnded
-from flyball.testing.model_server import ModelServer
 from flyball.warden import processes
 
 PATIENCE_S = 180.0

@@ -6,8 +6,7 @@ import json
 import pytest
 from tests.live import test_claude as claude_code
 from tests.live.conftest import Live
-
-from flyball.testing.model_script import Call, ModelAnswer
+from tests.support.model_script import Call, ModelAnswer
 
 pytestmark = [
     pytest.mark.slow,

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from tests.live.conftest import FILES, MULTIPLY, Live
 from tests.live.looking import files, left_behind, published, terminated, tokens
+from tests.support.model_script import Fault, ModelAnswer
+from tests.support.model_server import ModelServer
 
 from flyball.agents.dialects.aider import AIDER
-from flyball.testing.model_script import Fault, ModelAnswer
-from flyball.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.slow
 

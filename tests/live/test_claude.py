@@ -5,9 +5,9 @@ import json
 import pytest
 from tests.live.conftest import LONG
 from tests.live.looking import left_behind, published, terminated
+from tests.support.model_script import Call, Fault, ModelAnswer
 
 from flyball.agents.dialects.claude import CLAUDE
-from flyball.testing.model_script import Call, Fault, ModelAnswer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 

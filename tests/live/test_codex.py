@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated, tokens
+from tests.support.model_script import Call, Fault, ModelAnswer
+from tests.support.model_server import ModelServer
 
 from flyball.agents.dialects.codex import CODEX
-from flyball.testing.model_script import Call, Fault, ModelAnswer
-from flyball.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.slow
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from tests.live.conftest import BIN, LONG, Live
 from tests.live.looking import left_behind, published, terminated
+from tests.support.model_script import Call, Fault, ModelAnswer
+from tests.support.model_server import ModelServer
+from tests.support.recordings import tokens
 
 from flyball.agents.dialects.copilot import COPILOT
-from flyball.testing.model_script import Call, Fault, ModelAnswer
-from flyball.testing.model_server import ModelServer
-from flyball.testing.recordings import tokens
 
 pytestmark = pytest.mark.slow
 

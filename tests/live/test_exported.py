@@ -9,12 +9,12 @@ from tempfile import TemporaryFile
 
 import pytest
 from tests.live.conftest import Live
+from tests.support.model_script import ModelAnswer
+from tests.support.model_server import ModelServer
 
 from flyball.documents.governed import govern
 from flyball.hook import MOST_ALIKE
 from flyball.projections.export.agents import exported_roles
-from flyball.testing.model_script import ModelAnswer
-from flyball.testing.model_server import ModelServer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 

@@ -6,11 +6,11 @@ import msgspec
 import pytest
 from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated, tokens
+from tests.support.model_script import Fault, ModelAnswer
+from tests.support.model_server import ModelServer
 
 from flyball.agents.dialect import Invocation, TurnRequest
 from flyball.agents.dialects.goose import GOOSE, Goose
-from flyball.testing.model_script import Fault, ModelAnswer
-from flyball.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.slow
 

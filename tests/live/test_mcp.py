@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from tests.live.conftest import Live
 from tests.live.test_exported import asked, claude, codex
+from tests.support.model_script import Call, ModelAnswer
 
 from flyball.agents.dialects.claude import CLAUDE
 from flyball.agents.dialects.codex import CODEX
 from flyball.projections.files.verdict_file import NAME, TaskVerdict
-from flyball.testing.model_script import Call, ModelAnswer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 

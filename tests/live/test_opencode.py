@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated
+from tests.support.model_script import Call, Fault, ModelAnswer
+from tests.support.model_server import ModelServer
 
 from flyball.agents.dialects.opencode import OPENCODE
 from flyball.agents.run.frame import Patience
 from flyball.core.model.outcomes import Usage
-from flyball.testing.model_script import Call, Fault, ModelAnswer
-from flyball.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.slow
 

@@ -6,12 +6,12 @@ from functools import partial
 import pytest
 from tests.live.conftest import LONG, Live
 from tests.live.looking import left_behind, published, terminated
+from tests.support.model_script import Call, Fault, ModelAnswer
+from tests.support.model_server import ModelServer
+from tests.support.recordings import tokens
 
 from flyball.agents.dialects.qwen import QWEN
 from flyball.agents.run.frame import Patience
-from flyball.testing.model_script import Call, Fault, ModelAnswer
-from flyball.testing.model_server import ModelServer
-from flyball.testing.recordings import tokens
 
 pytestmark = pytest.mark.slow
 

@@ -3,12 +3,12 @@
 import pytest
 from tests.live import test_codex as codex_cli, test_goose as goose_cli, test_opencode as opencode_cli
 from tests.live.conftest import Live
+from tests.support.model_script import Fault, ModelAnswer
 
 from flyball.agents.dialects.codex import CODEX
 from flyball.agents.dialects.goose import GOOSE
 from flyball.agents.dialects.opencode import OPENCODE
 from flyball.agents.run.frame import Patience
-from flyball.testing.model_script import Fault, ModelAnswer
 
 pytestmark = [pytest.mark.slow, pytest.mark.req("C11")]
 

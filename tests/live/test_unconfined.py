@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tests.live import test_claude as claude_code, test_codex as codex_cli
 from tests.live.conftest import BIN, Live
+from tests.support.model_script import Call, ModelAnswer
 
 from flyball.agents.dialects.claude import CLAUDE
 from flyball.agents.dialects.codex import CODEX
-from flyball.testing.model_script import Call, ModelAnswer
 from flyball.workspace import sandbox
 
 pytestmark = pytest.mark.slow

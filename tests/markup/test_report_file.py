@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
+from tests.support.builders import Story, short_tdd_run, tdd_task
 
 from flyball.core.model.events import LearningRecorded, PersonSpoke
 from flyball.core.model.outcomes import Usage
@@ -13,7 +14,6 @@ from flyball.markup.report_file import html_report
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.pages.summary import Known, Place
 from flyball.projections.views.situation import Seen
-from flyball.testing.builders import Story, short_tdd_run, tdd_task
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(1)> & \x1b[31mred \u202etxt "\x00'
 

@@ -4,6 +4,7 @@ import json
 
 import msgspec
 import pytest
+from tests.support.simulator import Simulator, World, suite
 
 from flyball.core.claims.claims import Claim
 from flyball.core.claims.status_block import parse
@@ -19,7 +20,6 @@ from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.banner import banner
 from flyball.projections.views.lines import json_line, line
 from flyball.projections.views.status import status
-from flyball.testing.simulator import Simulator, World, suite
 
 NEW = NewTest("tests/test_new.py::test_ac_1", "tests/test_new.py", "failing", "assertion", criteria=("AC-1",))
 DONE = Claim(exit_signal=True, status="complete", summary="all done")

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from starlette.testclient import TestClient
+from tests.support.builders import Story, short_tdd_run, tdd_task
 
 from flyball.core.model.effects import Option, Prepare, Question, Save
 from flyball.core.model.events import Begun, Ended, Fact, SessionStarted, TaskOpened, TaskStopped
 from flyball.core.model.outcomes import Prepared, Saved
 from flyball.core.model.task import Commit, EffectId, Task, TaskId
-from flyball.testing.builders import Story, short_tdd_run, tdd_task
 from flyball.web.access import AccessRules, hosts_of, token_of
 from flyball.web.app import make_app
 from flyball.wiring.site import Site

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
+from tests.support.builders import Story, measurement, tdd_task
 
 from flyball.core.claims.claims import (
     Claim,
@@ -32,7 +33,6 @@ from flyball.core.model.events import (
 from flyball.core.model.measurement import Check, GateResult, GateVerdict, Measurement, NewTest, Trick
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.task import Item
-from flyball.testing.builders import Story, measurement, tdd_task
 
 HOSTILE = (
     "<script>window.owned=1</script><img src=x onerror=window.owned=1>\"'&amp;</textarea></title><!--/live:head--> "

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from tests.support.builders import Story
 from tests.web.conftest import Serve, add, now, place, put, say, worked_on
 
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.events import Begun, PersonSpoke
 from flyball.core.model.task import EffectId
-from flyball.testing.builders import Story
 from flyball.wiring.site import Site
 
 pytestmark = pytest.mark.req("V5")

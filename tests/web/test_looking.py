@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.support.builders import Story, short_tdd_run, tdd_task
 from tests.web.conftest import QUESTION, Serve, asking, long_story, place, put
 
 from flyball.clock import system_clock
@@ -23,7 +24,6 @@ from flyball.markup.rendering import asset
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.pages.summary import Known, Place
 from flyball.projections.views.situation import Seen
-from flyball.testing.builders import Story, short_tdd_run, tdd_task
 from flyball.web.live import Hub, regions
 from flyball.web.reading import measured_of
 from flyball.web.sites import Sites

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.support.builders import Story, tdd_task
 from tests.web.conftest import ORIGIN, Serve, asking, form_token, place, put, say, short_tdd_run, worked_on
 from tests.web.hostile import HOSTILE, STEERING, hostile_story
 
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.events import Begun
 from flyball.core.model.task import AgentSpec, EffectId
-from flyball.testing.builders import Story, tdd_task
 from flyball.web.access import COOKIE, AccessRules, hosts_of, opening_file, token_of
 from flyball.wiring.run.confining import confinement
 from flyball.wiring.site import Site

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.builders import Story, short_tdd_run, two_lanes_asking
 from tests.web.conftest import QUESTION, Serve, asking, place, put, say
 
 from flyball import process
 from flyball.config import file as config_file, trust
 from flyball.core.model.batch_events import LaneClosed
 from flyball.core.model.events import PersonSpoke, TaskStopped
-from flyball.testing.builders import Story, short_tdd_run, two_lanes_asking
 from flyball.web import starting
 from flyball.web.live import regions
 from flyball.wiring.site import Site

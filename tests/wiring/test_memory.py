@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from tests.core.memory.folding import learnings_of
+from tests.support.builders import Story, short_tdd_run, tdd_task
 
 from flyball.core.model.effects import Recall
 from flyball.core.model.events import LearningRecorded
 from flyball.core.model.task import EffectId, TaskId
-from flyball.testing.builders import Story, short_tdd_run, tdd_task
 from flyball.wiring.memory import FolderTree, JournalLearnings, RepositoryMemory
 from flyball.wiring.site import Site
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+from tests.support.simulator import Honest, Simulator
 
 from flyball.core.fold.evolve import evolve, fold
 from flyball.core.model.events import Event, Moved
 from flyball.core.model.task import TaskId
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.report import report
-from flyball.testing.simulator import Honest, Simulator
 from flyball.wiring.task_view import TaskView
 
 TASK = TaskId("001-it-works")

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import msgspec
-from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
 from flyball.core.decide import begin, decide
@@ -21,16 +20,11 @@ from flyball.core.memory.validity import Tree
 from flyball.core.model import effects as fx, outcomes as out
 from flyball.core.model.events import Begun, Ended, Event, Fact, SessionStarted, TaskOpened
 from flyball.core.model.learnings import Learnings
-from flyball.core.model.measurement import Check, Counts, Files, GateResult, Measurement, NewTest, Quality
+from flyball.core.model.measurement import Counts, GateResult, Measurement, NewTest
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN, AgentChoice, Commit, Gate, Item, Settings, Task, TaskId
 from flyball.core.vocabulary import fact_type
-from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
-from flyball.core.workflows.plan.effects import DraftRead, ReadDraft
 from flyball.core.workflows.registry import WORKFLOWS
-from flyball.core.workflows.track.effects import EFFECTS as TRACK_EFFECTS
-from flyball.testing.backlog_in_memory import BacklogInMemory
-from flyball.testing.track_in_memory import TrackInMemory
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 STEP = timedelta(seconds=1)
@@ -50,13 +44,6 @@ def a_task(*, settings: Settings | None = None, items: tuple[Item, ...] = (Item(
     """A small task of the tdd workflow."""
     chosen = settings or Settings(gates=(Gate("test", "pytest"),), roles={"default": AgentChoice("scripted")})
     return Task(TaskId("001-it-works"), "tdd", "make it work", chosen, START, items=items)
-
-
-def a_reviewed_task() -> Task:
-    """One whose reviewer is another agent than its author."""
-    task = a_task()
-    roles = {**task.settings.roles, "qa": AgentChoice("critic")}
-    return replace(task, settings=replace(task.settings, roles=roles))
 
 
 class EveryFile:
@@ -86,11 +73,8 @@ class World:
         self.answer = answer or (lambda ask, _state: ask.question.default)
         self.trees = {MAIN: "tree-0"}
         self.saved: dict[str, str] = {"base": "tree-0"}
-        self.folder = BacklogInMemory()
-        self.draft = ""
         self.others: dict[str, Learnings] = {}
         self.files: Tree = EveryFile()
-        self.track = TrackInMemory()
 
     @property
     def tree(self) -> str:
@@ -101,8 +85,6 @@ class World:
         self.trees[MAIN] = tree
 
     def perform(self, effect: fx.Effect, state: State) -> out.Outcome:  # noqa: C901, PLR0912 - one short case for each effect
-        if isinstance(effect, TRACK_EFFECTS):
-            return self.track.perform(effect)
         match effect:
             case fx.Prepare():
                 return out.Prepared(Commit("base"), "tree-0", "flyball/001-it-works")
@@ -127,18 +109,18 @@ class World:
                 return out.Delivered(effect.commit, "flyball/001-it-works")
             case fx.OpenPullRequest():
                 return out.PullRequested(f"https://example.org/{effect.branch}")
-            case ReadBacklog() | EditBacklog():
-                return self.folder.perform(effect)
             case fx.Recall():
                 return self.recall(effect, state)
-            case ReadDraft():
-                return DraftRead(self.draft)
             case fx.Wait():
                 return out.Waited()
             case fx.Ask():
                 text = self.answer(effect, state)
                 return out.Unanswered() if text is None else out.Answered(text)
-        raise AssertionError(f"no workflow asks for {effect}: play it here when one does")
+        return self.perform_own(effect)
+
+    def perform_own(self, effect: fx.Effect) -> out.Outcome:
+        """Override it for a workflow with effects of its own."""
+        raise AssertionError(f"this world cannot perform {effect}: override perform_own")
 
     def recall(self, effect: fx.Recall, state: State) -> out.Recalled:
         """What the task itself has learnt and other tasks told here, in a tree that has every file."""
@@ -244,29 +226,3 @@ def suite(
 def ok(claim: Claim = NO_CLAIM, **more: object) -> out.TurnEnded:
     """A turn that ended well, whatever it claims."""
     return out.TurnEnded("ok", claim=claim, **more)  # type: ignore[arg-type]
-
-
-class Honest(World):
-    """Does what each stage asks for, in one turn a stage."""
-
-    def __init__(self) -> None:
-        super().__init__(self.work, self.look)
-        self.stage_done: set[str] = set()
-
-    def work(self, turn: fx.RunAgent, _state: State) -> out.TurnEnded:
-        self.tree = f"tree-{turn.turn}"
-        self.stage_done.add(turn.stage)
-        return ok(APPROVED if turn.role == "qa" else DONE)
-
-    def look(self, measure: fx.Measure, _state: State) -> Measurement:
-        if measure.kind == "baseline":
-            return suite(measure.candidate, self.tree)
-        if measure.kind == "red":
-            return self.red(measure)
-        files = Files(documents=3, decision_records=1) if "DOCUMENT" in self.stage_done else Files()
-        checks = (Check("tests pass", "pass", True),) if measure.kind == "qa" else ()
-        return replace(suite(measure.candidate, self.tree, total=6), files=files, quality=Quality(), checks=checks)
-
-    def red(self, measure: fx.Measure) -> Measurement:
-        measured = suite(measure.candidate, self.tree, failing=(NEW.id,), total=6)
-        return replace(measured, new_tests=(NEW,) if "RED" in self.stage_done else ())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.recordings import replay, tokens
 
 from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.acp import Acp
@@ -15,7 +16,6 @@ from flyball.agents.dialects.gemini import GEMINI
 from flyball.agents.dialects.table import speaking_acp
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded
-from flyball.testing.recordings import replay, tokens
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "acp"
 NOW = datetime(2026, 11, 16, 3, 30, tzinfo=UTC)

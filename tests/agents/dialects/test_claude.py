@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.recordings import replay
 
 from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.claude import CLAUDE
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded, Usage
-from flyball.testing.recordings import replay
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "claude"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.recordings import replay
 
 from flyball.agents.dialect import ProgramOutput, TurnRequest
 from flyball.agents.dialects.codex import CODEX
@@ -14,7 +15,6 @@ from flyball.agents.reading.jsonl import Events
 from flyball.agents.run.homes import guarded_paths
 from flyball.core.model.outcomes import TurnEnded, Usage
 from flyball.process import Exit
-from flyball.testing.recordings import replay
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "codex"
 THREAD = "01a1e251-8ab1-75f0-9678-703fd5a9d84f"

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.recordings import replay, tokens
 
 from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.copilot import COPILOT, USAGE
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded, Usage
-from flyball.testing.recordings import replay, tokens
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "copilot"
 NOW = datetime(2026, 11, 16, 3, 30, tzinfo=UTC)

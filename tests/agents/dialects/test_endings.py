@@ -5,13 +5,13 @@ from typing import get_args
 
 import msgspec
 import pytest
+from tests.support.recordings import replay
 
 from flyball.agents.dialect import Dialect
 from flyball.agents.dialects.acp import Acp
 from flyball.agents.dialects.aider import AIDER, HISTORY, LOG
 from flyball.agents.dialects.table import DIALECTS
 from flyball.core.model.outcomes import TurnKind
-from flyball.testing.recordings import replay
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "agents.md"

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.recordings import replay, tokens
 
 from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.gemini import DEFAULTS, GEMINI
 from flyball.agents.display.display import live_line
 from flyball.core.model.outcomes import TurnEnded, Usage
-from flyball.testing.recordings import replay, tokens
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "gemini"
 SESSION = "0d04f32c-9bac-4658-9f10-b492d2cea9c5"

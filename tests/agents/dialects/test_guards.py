@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.recordings import replay
 
 from flyball.agents.dialect import TurnRequest
 from flyball.agents.dialects.codex import BYPASS
 from flyball.agents.dialects.table import DIALECTS
-from flyball.testing.recordings import replay
 
 
 def line(name: str, *args: str, sandboxed: bool, **more: Any) -> str:

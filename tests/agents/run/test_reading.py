@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.recordings import A_TURN, NONCE
 
 from flyball.agents.dialect import ProgramOutput, TurnReading, TurnRequest
 from flyball.agents.run.frame import ProgramRun, TurnOrder
@@ -13,7 +14,6 @@ from flyball.agents.run.transcript import Transcript
 from flyball.agents.run.turn_reading import UNFINISHED, settle_turn
 from flyball.core.model.outcomes import TurnEnded, TurnKind, Usage
 from flyball.process import Exit
-from flyball.testing.recordings import A_TURN, NONCE
 
 NOW = datetime(2026, 11, 16, 3, 30, tzinfo=UTC)
 LATER = NOW + timedelta(hours=2)

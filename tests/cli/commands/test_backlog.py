@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.support.work_folder import Work
 
 from flyball.clock import system_clock
 from flyball.journal.leases import Lease, this_process, tree_scope
-from flyball.testing.work_folder import Work
 from flyball.wiring.site import Site
 
 FLAGS = ("--unattended", "--sandbox", "none", "--agent-command", "true", "--gate", "test=true")

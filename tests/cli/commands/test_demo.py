@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import yaml
 from msgspec.structs import replace
+from tests.support.builders import tdd_task
 
 from flyball.agents.scripted.script import read_script
 from flyball.cli.commands.demo import _what_is_left
 from flyball.core.workflows.plan.grammar import parse
-from flyball.testing.builders import tdd_task
 from flyball.wiring.site import Site
 from flyball.workspace.sandbox import Unavailable, available
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from tests.cli.stage import MISSING, TASK, Project, Terminal, until
+from tests.support.builders import tdd_task
 
 from flyball.cli.screen.people import InboxPeople, SomebodyThere
 from flyball.cli.screen.plain import PlainScreen
@@ -18,7 +19,6 @@ from flyball.core.model.effects import Ask, Question
 from flyball.core.model.task import EffectId
 from flyball.process import StopFlag
 from flyball.projections.history.task_history import TaskHistory
-from flyball.testing.builders import tdd_task
 
 RUN = ("run", "--from", "docs/discount.md", "--detach")
 ASKED = Ask(EffectId("ask/1"), Question("q", "?"))

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.work_folder import Work, block
 
 from flyball import faults
 from flyball.cli.support import output
-from flyball.testing.work_folder import Work, block
 
 ONE, TWO = "BUG-001@a1b2c3", "BUG-002@b2c3d4"
 GOOD = ("--build", "pass", "--gates", "met", "--validation", "review.md")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import settle
+from tests.support.builders import Story, tdd_task
 
 from flyball.clock import system_clock
 from flyball.core.model.effects import Prepare, RunAgent, Save
@@ -17,7 +18,6 @@ from flyball.core.model.task import Commit, EffectId, TaskId
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.projections.history.task_history import TaskHistory
-from flyball.testing.builders import Story, tdd_task
 from flyball.wiring.run.manual_session import ManualSession, manual_session
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.checkpoints import NoSuchCheckpoint, checkpoints, find_checkpoint

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.support.builders import Story, short_tdd_run, tdd_task
 
 from flyball.config.home import environment
 from flyball.core.model.events import TaskStopped
 from flyball.core.model.task import TaskId
 from flyball.hook import stop
-from flyball.testing.builders import Story, short_tdd_run, tdd_task
 from flyball.wiring.run.rendering import catch_up
 from flyball.wiring.site import Site
 

@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
+from tests.support.builders import Story, tdd_task
 
 from flyball.clock import system_clock
 from flyball.core.model.events import LearningRecorded, PersonSpoke, TaskStopped
 from flyball.core.model.task import TaskId
-from flyball.testing.builders import Story, tdd_task
 from flyball.wiring.run.manual_session import manual_session
 
 CSV = LearningRecorded(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.support.builders import Story, short_tdd_run, tdd_task
 
 from flyball.cli import sessions
 from flyball.cli.ordering import Start
@@ -21,7 +22,6 @@ from flyball.core.model.task import AgentSpec, TaskId
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal
-from flyball.testing.builders import Story, short_tdd_run, tdd_task
 from flyball.wiring.site import Site
 
 TASK = TaskId("007-parse-rows")

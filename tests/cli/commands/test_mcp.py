@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.builders import Story, measurement, short_tdd_run
 
 from flyball.core.claims.claims import read_claim
 from flyball.core.model.events import TaskStopped
 from flyball.core.model.task import TaskId
 from flyball.documents.turn_notes import MOST_QUESTIONS
-from flyball.testing.builders import Story, measurement, short_tdd_run
 from flyball.wiring.run.rendering import catch_up
 
 if find_spec("mcp") is None:

@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.support.builders import Story
 
 from flyball.core.model.batch_events import BatchJudged, HistoryImported
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal
-from flyball.testing.builders import Story
 from flyball.wiring.tools import monitoring
 from flyball.wiring.tools.monitoring import Loops
 

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import pytest
-
-from flyball.testing.builders import short_tdd_run
+from tests.support.builders import short_tdd_run
 
 
 @pytest.mark.req("V20")

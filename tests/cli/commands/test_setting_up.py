@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.builders import OPENED_AT, Story
 
 from flyball.cli.commands.init import _write
 from flyball.config import file as config_file, trust
 from flyball.core.model.events import SessionStarted
 from flyball.journal.leases import Lease, this_process
 from flyball.ports import Refusal
-from flyball.testing.builders import OPENED_AT, Story
 from flyball.wiring.tools.checkup import checkup
 
 CONFIG = '[agents.mine]\ncommand = ["mine"]\n\n[gates]\ntest = "make test"\n'

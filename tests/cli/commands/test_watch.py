@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from tests.cli.stage import MISSING, TASK, Project, Terminal, until
+from tests.support.builders import Story, short_tdd_run
 
 from flyball.core.model.events import TaskStopped
-from flyball.testing.builders import Story, short_tdd_run
 
 
 @pytest.mark.req("V30")

@@ -5,6 +5,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
+from tests.support.builders import OPENED_AT, Story, short_tdd_run, tdd_task, two_lanes_asking
 
 from flyball.core.loop.questions import FOUR_CHOICES, hourly_limit
 from flyball.core.model.batch_events import BatchBegun, BatchEnded
@@ -13,7 +14,6 @@ from flyball.core.model.events import Begun, PersonSpoke, TaskStopped
 from flyball.core.model.task import AgentChoice, EffectId, Limits, Settings, TaskId
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
-from flyball.testing.builders import OPENED_AT, Story, short_tdd_run, tdd_task, two_lanes_asking
 from flyball.wiring.presence import controller_of
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.surroundings import what_is_known

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from tests.support.builders import Story, short_tdd_run, tdd_task
 
 from flyball.cli.screen.board import Looked, board, order_tasks
 from flyball.core.model.effects import Question
@@ -10,7 +11,6 @@ from flyball.core.model.events import TaskStopped
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.pages.summary import Known, Place, Summary, summarize
 from flyball.projections.views.situation import Seen
-from flyball.testing.builders import Story, short_tdd_run, tdd_task
 
 NOW = Story().at + timedelta(hours=1)
 

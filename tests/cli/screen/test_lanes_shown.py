@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from rich.console import Console
+from tests.support.builders import Story
 
 from flyball.cli.screen.live import LiveScreen
 from flyball.cli.screen.panel import Moment, View, panel
@@ -26,7 +27,6 @@ from flyball.core.model.outcomes import Failed, TurnEnded
 from flyball.core.model.task import Commit, EffectId, Item
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.lines import PLACE_WIDTH, line
-from flyball.testing.builders import Story
 
 ITEMS = tuple(Item(f"1.{n}", f"part {n}", files=(f"{n}.py",)) for n in range(1, 6))
 C = Commit("c" * 40)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.cli.stage import until
+from tests.support.builders import tdd_task
 
 from flyball.cli.screen.people import POLL_S, NobodyThere, TerminalPeople
 from flyball.cli.screen.plain import PlainScreen
@@ -19,7 +20,6 @@ from flyball.core.model.effects import Ask, Option, Question
 from flyball.core.model.task import MAIN, EffectId
 from flyball.process import StopFlag
 from flyball.projections.history.task_history import TaskHistory
-from flyball.testing.builders import tdd_task
 from flyball.wiring.tasks.inbox import NotAnAnswer, parse_answer
 
 BREAKER = Question("breaker", "GREEN makes no progress", FOUR_CHOICES, detail="no progress in 2 iterations")

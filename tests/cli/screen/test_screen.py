@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from rich.console import Console
+from tests.support.builders import Story, measurement, short_tdd_run, with_changes
 
 from flyball.cli.screen.live import LiveScreen, screen, usable
 from flyball.cli.screen.panel import Moment, View, countdown, panel
@@ -24,7 +25,6 @@ from flyball.core.model.events import Begun, Held, TaskStopped
 from flyball.core.model.task import EffectId
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.standing import health, reason
-from flyball.testing.builders import Story, measurement, short_tdd_run, with_changes
 
 
 def green_under_way() -> Story:

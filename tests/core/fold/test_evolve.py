@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import msgspec
+from tests.support.builders import Story
+from tests.support.simulator import Honest, Simulator
 
 from flyball.core.fold.evolve import evolve, fold
 from flyball.core.model.events import Event, PersonSpoke, TaskStopped
 from flyball.core.model.state import State
-from flyball.testing.builders import Story
-from flyball.testing.simulator import Honest, Simulator
 
 
 def a_journal() -> list[Event]:

@@ -4,6 +4,7 @@ from typing import Literal
 
 import pytest
 from msgspec.structs import replace
+from tests.support.builders import OPENED_AT, Story, tdd_task, two_lanes_asking
 
 from flyball.core.loop.questions import hourly_limit
 from flyball.core.model.batch_events import BatchSettled, ReviewUnread, SubtaskReturned
@@ -15,7 +16,6 @@ from flyball.core.workflows.plan.facts import PlanReviewed
 from flyball.core.workflows.plan.record import record_of
 from flyball.core.workflows.track.facts import TrackPlanned
 from flyball.core.workflows.track.record import record_of as track_record
-from flyball.testing.builders import OPENED_AT, Story, tdd_task, two_lanes_asking
 
 
 def plan_story() -> Story:

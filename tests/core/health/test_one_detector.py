@@ -6,11 +6,11 @@ import ast
 from pathlib import Path
 
 import pytest
+from tests.support.simulator import Honest, Simulator, World, ok, suite
 
 import flyball
 from flyball.core.health.monitor import History, follow
 from flyball.core.model.events import Judged, Moved
-from flyball.testing.simulator import Honest, Simulator, World, ok, suite
 
 CORE = Path(flyball.__file__).parent / "core"
 

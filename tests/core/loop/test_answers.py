@@ -3,6 +3,8 @@
 from typing import Any, Literal
 
 import pytest
+from tests.support.builders import a_state
+from tests.support.simulator import START, a_task
 
 from flyball.core.claims.findings import Finding
 from flyball.core.loop.answers import Follow, take
@@ -21,8 +23,6 @@ from flyball.core.model.measurement import Check, Measurement
 from flyball.core.model.state import Asked
 from flyball.core.model.task import MAIN, EffectId
 from flyball.core.workflows.tdd.workflow import on_criteria_answer
-from flyball.testing.builders import a_state
-from flyball.testing.simulator import START, a_task
 
 KEY = EffectId("ask/1")
 

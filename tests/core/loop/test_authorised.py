@@ -1,12 +1,12 @@
 """C42: only a person's own words open a protected path, however they were said."""
 
 import pytest
+from tests.support.builders import Story, tdd_task
 
 from flyball.core.loop.authorised import authorised_changes
 from flyball.core.model.events import ItemsSet, PersonSpoke, QuestionClosed
 from flyball.core.model.task import MAIN, EffectId, Item
 from flyball.measures.tampering.protected import exempt
-from flyball.testing.builders import Story, tdd_task
 
 PLANNED = (Item("AC-1", "multiply(6, 7) gives 42; update conftest.py"),)
 

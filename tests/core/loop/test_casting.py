@@ -6,6 +6,8 @@ from datetime import timedelta
 
 import msgspec
 import pytest
+from tests.support.builders import a_state, with_changes
+from tests.support.simulator import START, Honest, Simulator, a_task
 
 from flyball.core.loop import casting
 from flyball.core.model.effects import RunAgent
@@ -14,8 +16,6 @@ from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, AgentSpec, Author, Gate, Player, Settings, Task
 from flyball.core.providers.models import MODELS, account_of, same_model
-from flyball.testing.builders import a_state, with_changes
-from flyball.testing.simulator import START, Honest, Simulator, a_task
 
 HOUR = timedelta(hours=1)
 TWO = (

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
+from tests.support.builders import a_state
+from tests.support.simulator import APPROVED, DONE, START, Honest, Simulator, a_reviewed_task, a_task, ok, suite
 
 from flyball.core.claims.claims import Claim, Finding, OpenQuestion, ProtectedChange
 from flyball.core.loop.gates import Weighed
@@ -25,8 +27,6 @@ from flyball.core.model.measurement import Check, GateVerdict, Measurement, Scal
 from flyball.core.model.outcomes import Answered, Interrupted, Measured, TurnEnded, TurnKind, Undelivered, Usage
 from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, EffectId, Gate, Item, Settings
-from flyball.testing.builders import a_state
-from flyball.testing.simulator import APPROVED, DONE, START, Honest, Simulator, a_reviewed_task, a_task, ok, suite
 
 REJECTED = Claim(exit_signal=True, verdict="fail", findings=(Finding("critical", "it is slow"),), source="report-file")
 AGAIN = SessionStarted(2, "h", "0")

@@ -2,6 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
+from tests.support.simulator import APPROVED, DONE, Simulator, World, a_task, ok
 
 from flyball.core.model.effects import Ask, Measure, RunAgent
 from flyball.core.model.events import Begun, FailuresDecided
@@ -14,7 +15,6 @@ from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.report import report
 from flyball.projections.views.report_markdown import markdown, pull_request
 from flyball.projections.views.status import status
-from flyball.testing.simulator import APPROVED, DONE, Simulator, World, a_task, ok
 
 pytestmark = pytest.mark.req("C14")
 

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
+from tests.support.builders import short_tdd_run
+from tests.support.simulator import Honest, Simulator
 
 from flyball.core.decide import decide
 from flyball.core.fold.evolve import evolve
@@ -22,8 +24,6 @@ from flyball.core.model.state import State
 from flyball.core.model.task import Item
 from flyball.core.workflows.backlog.proposals import from_feedback
 from flyball.core.workflows.backlog.values import Backlog, Issue
-from flyball.testing.builders import short_tdd_run
-from flyball.testing.simulator import Honest, Simulator
 
 pytestmark = pytest.mark.req("C66")
 AT = datetime(2026, 3, 1, tzinfo=UTC)

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 import pytest
+from tests.support.builders import Story
 
 from flyball.core.decide import decide
 from flyball.core.model.effects import Effect, Prepare, Save
@@ -12,7 +13,6 @@ from flyball.core.model.task import Commit, EffectId, Source
 from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
 from flyball.core.workflows.plan.effects import MarkEntries, ReadPlan
 from flyball.core.workflows.track.effects import EditTrack, ReadTrack
-from flyball.testing.builders import Story
 
 SOURCE = Source("x.md", "")
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.builders import a_state, with_changes
+from tests.support.simulator import START, a_task
 
 from flyball.core.health.breaker import Breaker
 from flyball.core.loop import casting, guards
@@ -26,8 +28,6 @@ from flyball.core.model.task import (
     Task,
 )
 from flyball.core.workflows.tdd.prompts import brief
-from flyball.testing.builders import a_state, with_changes
-from flyball.testing.simulator import START, a_task
 
 HOUR = timedelta(hours=1)
 FULL = Window(START, 100)

@@ -1,9 +1,10 @@
 """Whom a person's guidance reaches."""
 
+from tests.support.builders import Story
+
 from flyball.core.loop.prompts import compose
 from flyball.core.model.batch_events import LaneClosed
 from flyball.core.model.events import PersonSpoke
-from flyball.testing.builders import Story
 
 
 def guidance_in_prompts(told: Story) -> dict[str, list[str]]:

@@ -4,6 +4,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.builders import a_state
+from tests.support.simulator import START, a_task, ok
 
 from flyball.core.claims.claims import Claim, ClaimedBlocker, DesignDecision, Finding, ProtectedChange
 from flyball.core.failures.signature import Signature, signature
@@ -15,8 +17,6 @@ from flyball.core.model.events import Judged, LearningRecorded
 from flyball.core.model.measurement import Coverage, GateResult, GateVerdict, Measurement, Trick
 from flyball.core.model.outcomes import TurnEnded, Usage
 from flyball.core.model.task import Commit, EffectId
-from flyball.testing.builders import a_state
-from flyball.testing.simulator import START, a_task, ok
 
 TIMEOUT = GateResult("test", "pytest", passed=False, broken="timed out after 9 s")
 SIGNED = Signature("coarse", "fine", "TypeError in parse_row")

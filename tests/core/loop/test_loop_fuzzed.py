@@ -6,6 +6,8 @@ from typing import TypeVar
 
 import msgspec
 import pytest
+from tests.support.agreement import check_words
+from tests.support.simulator import START, EveryFile, Simulator, World, a_task
 
 from flyball.core.claims.claims import Claim, ClaimedBlocker, DesignDecision, Finding, OpenQuestion, ProtectedChange
 from flyball.core.decide import begin, decide
@@ -52,8 +54,6 @@ from flyball.core.model.task import AgentChoice, BreakerSettings, Commit, Effect
 from flyball.core.vocabulary import fact_type
 from flyball.core.workflows.tdd.workflow import ORDER
 from flyball.engine.recovery import reconcile_open_effects
-from flyball.testing.agreement import check_words
-from flyball.testing.simulator import START, EveryFile, Simulator, World, a_task
 
 REPLAYED = 30
 MOST_WORDS = 14

@@ -5,6 +5,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 from msgspec.structs import replace
+from tests.support.simulator import DONE, START, Honest, Simulator, World, a_task, ok, suite
 
 from flyball.core.claims.claims import Claim, ClaimedBlocker, Finding
 from flyball.core.model.effects import Ask, Measure, RunAgent, Wait
@@ -25,7 +26,6 @@ from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, Gate, Limits, Settings
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.standing import stuck
-from flyball.testing.simulator import DONE, START, Honest, Simulator, World, a_task, ok, suite
 
 
 def stages(simulator: Simulator) -> list[str]:

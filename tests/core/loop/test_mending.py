@@ -2,6 +2,8 @@
 
 import pytest
 from msgspec.structs import replace
+from tests.support.builders import with_changes
+from tests.support.simulator import APPROVED, DONE, START, Honest, Simulator, a_reviewed_task, ok
 
 from flyball.core.claims.claims import Claim, ProtectedChange
 from flyball.core.loop.ladder import _two_back
@@ -14,8 +16,6 @@ from flyball.core.model.state import Checkpoint, State
 from flyball.core.model.task import Commit
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.banner import banner
-from flyball.testing.builders import with_changes
-from flyball.testing.simulator import APPROVED, DONE, START, Honest, Simulator, a_reviewed_task, ok
 
 pytestmark = pytest.mark.req("C24")
 

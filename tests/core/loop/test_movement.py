@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
+from tests.support.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 from flyball.core.advice.stream import GateOutput, StreamObservation, advise
 from flyball.core.claims.claims import Claim
@@ -14,7 +15,6 @@ from flyball.core.model.events import Begun, Judged
 from flyball.core.model.measurement import Counts, GateResult, Measurement, Noticed
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import State
-from flyball.testing.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 PARTS = ("alpha", "beta", "gamma", "delta", "epsilon")
 WORKING = Claim(status="in_progress", summary="parts are left", source="report-file")

@@ -2,6 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
+from tests.support.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 from flyball.core.loop.shipping import ELSEWHERE
 from flyball.core.model.effects import Measure, RunAgent
@@ -13,7 +14,6 @@ from flyball.core.model.task import AgentChoice, AgentSpec
 from flyball.core.text.requests import keeps_behaviour
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.status import unverified_parts
-from flyball.testing.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 pytestmark = pytest.mark.req("C19")
 

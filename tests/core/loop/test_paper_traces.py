@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from tests.core.paper import EVALUATORS, PLAN, SUBTASKS, TRACK
 from tests.core.watched import Watched
+from tests.support.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 from flyball.core.claims.claims import Claim
 from flyball.core.fold.evolve import evolve
@@ -28,7 +29,6 @@ from flyball.core.model.outcomes import (
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId, Task
 from flyball.core.workflows import registry
-from flyball.testing.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,8 @@
 
 import pytest
 from msgspec.structs import replace
+from tests.support.builders import a_state, with_changes
+from tests.support.simulator import START, Honest, Simulator, a_task, ok, suite
 
 from flyball.core.claims.claims import Claim
 from flyball.core.health.breaker import CLOSED, Breaker, Strikes
@@ -18,8 +20,6 @@ from flyball.core.model.measurement import GateVerdict, Measurement
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Checkpoint, Lane, State
 from flyball.core.model.task import AgentChoice, Commit, EffectId, Gate, Settings
-from flyball.testing.builders import a_state, with_changes
-from flyball.testing.simulator import START, Honest, Simulator, a_task, ok, suite
 
 NOW = Measurement("turn-4", "t4")
 SEEN = Observation(iteration=4, context=3, fine="the failure", summary="a test fails")

@@ -2,6 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
+from tests.support.simulator import Simulator, World, a_task, ok, suite
 
 from flyball.core.health.monitor import Health
 from flyball.core.model.effects import Measure, Restore, RunAgent
@@ -9,7 +10,6 @@ from flyball.core.model.events import Begun, Judged
 from flyball.core.model.measurement import GateResult, Measurement
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import State
-from flyball.testing.simulator import Simulator, World, a_task, ok, suite
 
 pytestmark = pytest.mark.req("C25")
 ALL = tuple(f"test_{n}" for n in range(9))

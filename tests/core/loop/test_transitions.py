@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.support.simulator import APPROVED, Honest, Simulator, a_task, ok
 
 from flyball.core.claims.claims import Claim, Finding
 from flyball.core.loop.transitions import Transition, move, skip
@@ -16,7 +17,6 @@ from flyball.core.model.state import Lane, State
 from flyball.core.workflows.registry import WORKFLOWS
 from flyball.core.workflows.tdd.gates import OWNERS
 from flyball.core.workflows.tdd.workflow import FOR
-from flyball.testing.simulator import APPROVED, Honest, Simulator, a_task, ok
 
 README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
 TABLED = [workflow for workflow in WORKFLOWS.values() if workflow.transitions]

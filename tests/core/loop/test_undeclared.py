@@ -2,13 +2,13 @@
 
 import pytest
 from msgspec.structs import replace
+from tests.support.builders import short_tdd_run
 
 from flyball.core.fold.evolve import evolve
 from flyball.core.loop.undeclared import is_test_of, undeclared_edits
 from flyball.core.model.events import Event, ItemsSet, UndeclaredEditsFound
 from flyball.core.model.task import Item
 from flyball.projections.views.lines import line
-from flyball.testing.builders import short_tdd_run
 
 DECLARED = ("src/a.py", "docs/", "lib/*.ts")
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 from tests.core.memory.folding import learnings_of
+from tests.support.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 from flyball.core.claims.claims import Claim, ClaimedRevision, DesignDecision, Finding
 from flyball.core.fold.evolve import fold
@@ -20,7 +21,6 @@ from flyball.core.model.outcomes import Recalled, TurnEnded
 from flyball.core.model.state import State
 from flyball.core.model.task import Item, Task, TaskId
 from flyball.core.workflows.quick import workflow as quick
-from flyball.testing.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 CSV = DesignDecision("Rows of the export", choice="use the csv module of the library", alternatives=("split by hand",))
 REJECTED = Claim(verdict="fail", exit_signal=True, findings=(Finding("major", "quotes are lost", "export.py"),))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
+from tests.support.simulator import START, EveryFile
 
 from flyball.core.memory.ranking import WEIGHTS, TurnSubject, rank
 from flyball.core.memory.recalling import CONTRADICTIONS, choose, contradictions, line, recall
@@ -17,7 +18,6 @@ from flyball.core.model.effects import Recall
 from flyball.core.model.events import LearningRecorded
 from flyball.core.model.learnings import KnownLearning, Learnings
 from flyball.core.model.task import Commit, EffectId
-from flyball.testing.simulator import START, EveryFile
 
 NOW = START + timedelta(days=365)
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 from tests.core.memory.folding import learnings_of
+from tests.support.simulator import START
 
 from flyball.core.memory.settling import reference, settle
 from flyball.core.memory.standing import KINDS
@@ -25,7 +26,6 @@ from flyball.core.model.events import (
 from flyball.core.model.learnings import Learnings
 from flyball.core.model.outcomes import Prepared, Restored, Saved
 from flyball.core.model.task import MAIN, Commit, EffectId
-from flyball.testing.simulator import START
 
 DECISION = LearningRecorded(1, "decision", "Rows", choice="use the csv module", source="report", turn=1)
 

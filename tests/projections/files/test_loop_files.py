@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
+from tests.support.builders import Story, short_tdd_run, tdd_task, verdict
 
 from flyball.core.health.breaker import Breaker
 from flyball.core.loop.shipping import ship
@@ -20,7 +21,6 @@ from flyball.projections.files.loop_files import render, shows
 from flyball.projections.files.loop_state import verdict_lines
 from flyball.projections.files.task_files import LONGEST_CONTEXT
 from flyball.projections.history.task_history import TaskHistory
-from flyball.testing.builders import Story, short_tdd_run, tdd_task, verdict
 
 ALWAYS = {
     "loop-state.md", "context.md", "plan.md", "loop-state.json", "circuit-breaker.json", "rate-limit.json", "dual-gate.json",

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 from tests.replays.replay import recorded
+from tests.support.builders import Story, measurement, short_tdd_run, verdict
 
 from flyball.core.claims.status_block import deviations, parse, render
 from flyball.core.claims.status_fields import StatusBlock
@@ -16,7 +17,6 @@ from flyball.core.model.outcomes import Recalled, RecalledLearning
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId
 from flyball.projections.files.phase_status import current_block, phase_status
-from flyball.testing.builders import Story, measurement, short_tdd_run, verdict
 
 pytestmark = pytest.mark.req("C70")
 

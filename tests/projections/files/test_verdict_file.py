@@ -3,6 +3,7 @@
 import json
 
 from msgspec.structs import replace
+from tests.support.builders import Story, measurement, short_tdd_run
 
 from flyball.core.claims.findings import Finding
 from flyball.core.loop.questions import FOUR_CHOICES
@@ -12,7 +13,6 @@ from flyball.projections.files.state_files import state_files
 from flyball.projections.files.verdict_file import NAME, OUTPUT_SHOWN
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.report import report
-from flyball.testing.builders import Story, measurement, short_tdd_run
 
 
 def read(story: Story):

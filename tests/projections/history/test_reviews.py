@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.support.builders import Story, tdd_task
 
 from flyball.core.claims.claims import Claim
 from flyball.core.loop import casting
@@ -14,7 +15,6 @@ from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.lines import line
 from flyball.projections.views.report import report
 from flyball.projections.views.report_markdown import markdown
-from flyball.testing.builders import Story, tdd_task
 
 
 def told(**ran: str) -> Story:

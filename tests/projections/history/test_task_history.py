@@ -5,6 +5,7 @@ import sys
 import pytest
 from msgspec.structs import replace
 from tests.replays.replay import recorded
+from tests.support.builders import OPENED_AT, Story, measurement, short_tdd_run, two_lanes_asking, verdict
 
 from flyball.core.claims.claims import Claim
 from flyball.core.health.breaker import Breaker
@@ -34,7 +35,6 @@ from flyball.projections.history.recording import shows
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.standing import known_failing
 from flyball.projections.views.status import status
-from flyball.testing.builders import OPENED_AT, Story, measurement, short_tdd_run, two_lanes_asking, verdict
 
 QUESTION = Question("breaker", "GREEN makes no progress", (Option("reset", "again"),))
 

@@ -1,6 +1,7 @@
 """When what was under way in which lane, and how each iteration ended."""
 
 from msgspec.structs import replace
+from tests.support.builders import CRITERIA, Story, short_tdd_run, tdd_task
 
 from flyball.core.model.batch_events import LaneOpened
 from flyball.core.model.effects import RunAgent, Wait
@@ -8,7 +9,6 @@ from flyball.core.model.events import Begun, Ended, ItemChanged, SessionStarted
 from flyball.core.model.outcomes import TurnEnded, Usage, Waited
 from flyball.core.model.task import Commit, EffectId
 from flyball.projections.history.timeline import Timeline
-from flyball.testing.builders import CRITERIA, Story, short_tdd_run, tdd_task
 
 
 def of(story: Story) -> Timeline:

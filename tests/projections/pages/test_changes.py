@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
+from tests.support.builders import Story
 
 from flyball.core.model.events import TaskReopened
 from flyball.projections.history.records import CheckpointRecord
@@ -14,7 +15,6 @@ from flyball.projections.history.timeline import LaneOpening
 from flyball.projections.pages.changes import BEGAN, of_item, of_turn
 from flyball.projections.pages.diffs import Hunk, Line
 from flyball.projections.pages.subtasks import TO_COME, ItemShown, nodes
-from flyball.testing.builders import Story
 
 pytestmark = pytest.mark.req("V5")
 

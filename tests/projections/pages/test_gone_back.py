@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from tests.projections.pages.test_pages import known
+from tests.support.builders import Story
 
 from flyball.core.model.batch_events import LaneOpened
 from flyball.core.model.effects import Restore
@@ -17,7 +18,6 @@ from flyball.projections.pages.guidance import said_shown
 from flyball.projections.pages.home import home_page
 from flyball.projections.pages.summary import summarize
 from flyball.projections.pages.task_page import task_page
-from flyball.testing.builders import Story
 
 pytestmark = pytest.mark.req("V6")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from tests.support.builders import Story, short_tdd_run
 
 from flyball.core.fold.evolve import evolve
 from flyball.core.model.effects import Ask, Option, Question, Wait
@@ -13,7 +14,6 @@ from flyball.core.model.outcomes import Waited
 from flyball.core.model.state import State
 from flyball.core.model.task import EffectId
 from flyball.projections.pages.notices import Notice, Notices
-from flyball.testing.builders import Story, short_tdd_run
 
 pytestmark = pytest.mark.req("V40")
 

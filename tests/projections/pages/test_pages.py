@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
+from tests.support.builders import Story, measurement, short_tdd_run, tdd_task
 
 from flyball.core.claims.claims import Claim
 from flyball.core.health.breaker import Breaker
@@ -19,7 +20,6 @@ from flyball.projections.pages.summary import Known, Place, Summary, summarize
 from flyball.projections.pages.task_page import iterations_shown, task_page
 from flyball.projections.views.situation import Seen
 from flyball.projections.views.standing import stuck
-from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task
 
 QUESTION = Question(
     "rounding", "Which rounding?", (Option("half-even", "as banks do"), Option("TEXT", "")), "half-even"

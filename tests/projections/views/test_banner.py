@@ -1,6 +1,7 @@
 """The banner of an open breaker."""
 
 import pytest
+from tests.support.builders import Story, measurement
 
 from flyball.core.health.breaker import Breaker
 from flyball.core.loop.questions import breaker_open
@@ -10,7 +11,6 @@ from flyball.core.model.measurement import Trick
 from flyball.core.model.task import EffectId
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.banner import banner
-from flyball.testing.builders import Story, measurement
 
 pytestmark = pytest.mark.req("C22")
 

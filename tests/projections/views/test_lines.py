@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import msgspec
 import pytest
+from tests.support.builders import Story, measurement, short_tdd_run, tdd_task, verdict
 
 from flyball.core.claims.claims import Claim
 from flyball.core.fold.evolve import evolve
@@ -37,7 +38,6 @@ from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.lines import LONGEST, PLACE_WIDTH, json_line, line
 from flyball.projections.views.standing import stuck
 from flyball.projections.views.status import status
-from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, verdict
 
 
 def lines(story: Story) -> list[str]:

@@ -1,10 +1,10 @@
 """The text for a merge or pull request."""
 
 import pytest
+from tests.support.builders import short_tdd_run
 
 from flyball.projections.files.loop_files import render
 from flyball.projections.history.task_history import TaskHistory
-from flyball.testing.builders import short_tdd_run
 
 
 @pytest.mark.req("C52")

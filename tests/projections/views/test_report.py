@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
+from tests.support.builders import Story, measurement, short_tdd_run, tdd_task, verdict
 
 from flyball.core.claims.claims import Claim
 from flyball.core.model.batch_events import LaneClosed
@@ -28,7 +29,6 @@ from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.report import Report, report
 from flyball.projections.views.report_markdown import markdown
 from flyball.projections.views.status import status
-from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, verdict
 
 pytestmark = pytest.mark.req("O61")
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from tests.core.loop.test_loop_fuzzed import Fuzz
+from tests.support.builders import Story, short_tdd_run
 
 from flyball.core.fold.evolve import evolve
 from flyball.core.model.effects import Option, Question, Wait
@@ -16,7 +17,6 @@ from flyball.projections.views.lanes import hold_of
 from flyball.projections.views.situation import WORDS, Seen, Word, sentence, situation
 from flyball.projections.views.standing import health, running_state
 from flyball.projections.views.status import status
-from flyball.testing.builders import Story, short_tdd_run
 
 HERE, GONE, MERGED = Seen(), Seen(controlled=False), Seen(controlled=False, merged_into="main")
 

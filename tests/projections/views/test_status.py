@@ -4,6 +4,7 @@ import json
 
 import msgspec
 import pytest
+from tests.support.builders import Story, measurement, short_tdd_run, tdd_task, two_lanes_asking, verdict
 
 from flyball.core.health.breaker import Breaker
 from flyball.core.model.effects import Option, Question
@@ -16,7 +17,6 @@ from flyball.projections.views.report import report
 from flyball.projections.views.report_markdown import markdown
 from flyball.projections.views.standing import next_command, running_state, task_status
 from flyball.projections.views.status import Status, status
-from flyball.testing.builders import Story, measurement, short_tdd_run, tdd_task, two_lanes_asking, verdict
 
 PROMISED = {
     "task", "workflow", "stage", "decision", "reason", "health", "iterations", "turns", "branch", "head", "checkpoints",

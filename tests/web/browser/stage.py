@@ -17,13 +17,13 @@ import pytest
 from axe_playwright_python.base import AXE_FILE_PATH
 from msgspec.structs import replace
 from playwright.sync_api import Page
+from tests.support.builders import Story, short_tdd_run, tdd_task
 from tests.web.conftest import asking, put, worked_on
 
 from flyball.core.model.effects import Wait
 from flyball.core.model.events import Begun, Ended, LearningRecorded, TaskStopped
 from flyball.core.model.outcomes import Waited
 from flyball.core.model.task import EffectId, Item, TaskId
-from flyball.testing.builders import Story, short_tdd_run, tdd_task
 from flyball.web.access import AccessRules, hosts_of, token_of
 from flyball.wiring.site import Site
 

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Page
+from tests.support.builders import Story
 from tests.web.browser.conftest import Opened
 from tests.web.browser.stage import MARKS, Server, World, clean, fits, until
 from tests.web.conftest import worked_on
 
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
-from flyball.testing.builders import Story
 
 pytestmark = MARKS
 

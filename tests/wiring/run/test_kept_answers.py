@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
+from tests.support.simulator import a_task
 
 from flyball.core.model.effects import Ask, Option, Question
 from flyball.core.model.task import EffectId, Task
 from flyball.ports import Stop
 from flyball.process import StopFlag
-from flyball.testing.simulator import a_task
 from flyball.wiring.run.kept_answers import KeptAnswers
 
 pytestmark = pytest.mark.req("C14")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.support.builders import Story, short_tdd_run
 
 from flyball.config import file as config_file, trust
 from flyball.config.home import RepositoryHome
@@ -20,7 +21,6 @@ from flyball.core.model.events import Ended, TaskOpened
 from flyball.core.model.outcomes import Answered
 from flyball.core.model.task import EffectId, TaskId
 from flyball.projections.pages.notices import Button, Notice, Notices, still_matters
-from flyball.testing.builders import Story, short_tdd_run
 from flyball.wiring.run import held_notices, notifying
 from flyball.wiring.run.held_notices import HeldNotices, tell_held
 from flyball.wiring.run.notifying import Notifier, NotifySettings, is_quiet, page_of, sends_of, settings_of, try_send

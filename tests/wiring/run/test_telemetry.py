@@ -10,10 +10,10 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from tests.support.builders import short_tdd_run
 
 from flyball.config.home import RepositoryHome
 from flyball.core.fold.evolve import evolve
-from flyball.testing.builders import short_tdd_run
 from flyball.wiring.run.telemetry import Spans, _nothing, telemetry_of
 
 pytestmark = pytest.mark.req("V41")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.support.builders import Story
 
 from flyball.core.model.events import TaskOpened
 from flyball.core.model.task import Task, TaskId
-from flyball.testing.builders import Story
 from flyball.web.sites import Sites
 from flyball.wiring.site import Site
 from flyball.wiring.tasks import kept_views

@@ -1,11 +1,12 @@
 """Going back to a checkpoint."""
 
+from tests.support.builders import Story
+
 from flyball.core.model.effects import Save
 from flyball.core.model.events import Begun, Ended, Moved
 from flyball.core.model.outcomes import Saved
 from flyball.core.model.task import Commit, EffectId
 from flyball.projections.history.task_history import TaskHistory
-from flyball.testing.builders import Story
 from flyball.wiring.tasks.rollback import stage_after
 
 

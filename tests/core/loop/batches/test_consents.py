@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 from tests.core.workflows.plan.world import Team, a_plan_task, parts, simulated
+from tests.support.simulator import DONE, Simulator, ok
 
 from flyball.core.claims.claims import ProtectedChange
 from flyball.core.model.batch_events import SubtaskIntegrated
@@ -11,7 +12,6 @@ from flyball.core.model.events import QuestionClosed, UndeclaredEditsFound
 from flyball.core.model.measurement import Measurement, Trick
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate, TurnEnded
 from flyball.core.model.state import State
-from flyball.testing.simulator import DONE, Simulator, ok
 
 WANTED = ProtectedChange("pytest.ini", "a marker is missing")
 TRICK = Trick("test-config-changed", "pytest.ini", "test or CI configuration was changed")

@@ -5,6 +5,9 @@ import random
 import pytest
 from msgspec.structs import replace
 from tests.core.workflows.backlog.test_backlog_simulated import FAIL, PASS, a_backlog
+from tests.support.agreement import check_words
+from tests.support.backlog_in_memory import BacklogInMemory
+from tests.support.simulator import DONE, START, Simulator, World, ok, suite
 
 from flyball.core.claims.claims import Claim, Finding, ProposedIssue
 from flyball.core.model.effects import Effect, Measure, RunAgent, Wait
@@ -17,9 +20,6 @@ from flyball.core.workflows.backlog.facts import ItemSettled
 from flyball.core.workflows.backlog.reviewing import KINDS
 from flyball.core.workflows.backlog.values import Issue, Status
 from flyball.engine.recovery import reconcile_open_effects
-from flyball.testing.agreement import check_words
-from flyball.testing.backlog_in_memory import BacklogInMemory
-from flyball.testing.simulator import DONE, START, Simulator, World, ok, suite
 
 FILES = ("shortlist.md", "high.md", "medium.md", "backlog.md")
 GRAVE = Claim(verdict="fail", findings=(Finding("critical", "open to all", "a.py"),), source="report-file")
@@ -116,6 +116,7 @@ def test_whatever_happens_the_loop_ends_and_says_only_what_is_so(seeds: range) -
         state = simulator.state
         assert state is not None
         check_words(simulator.events)
+        assert isinstance(simulator.world, World)
         folder = simulator.world.folder
         ended |= {e.fact.kind for e in simulator.events if isinstance(e.fact, TaskStopped)}
         if state.decision == "DONE":

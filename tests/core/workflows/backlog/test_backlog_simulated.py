@@ -7,6 +7,8 @@ from datetime import timedelta
 import msgspec
 import pytest
 from msgspec.structs import replace
+from tests.support.backlog_in_memory import BacklogInMemory
+from tests.support.simulator import DONE, START, Simulator, World, ok, suite
 
 from flyball.core.claims.claims import Claim, ClaimedBlocker, Finding, ProposedIssue, read_claim
 from flyball.core.decide import decide
@@ -23,8 +25,6 @@ from flyball.core.workflows.backlog.facts import BlockCleared, Evaluated, ItemSe
 from flyball.core.workflows.backlog.record import record_of
 from flyball.core.workflows.backlog.reviewing import KINDS
 from flyball.core.workflows.backlog.values import Issue
-from flyball.testing.backlog_in_memory import BacklogInMemory
-from flyball.testing.simulator import DONE, START, Simulator, World, ok, suite
 
 BUG = Issue("BUG-001@aaaaaa", "it crashes", file="high.md", created="2026-01-01", acceptance=("it does not crash",))
 FEAT = Issue("FEAT-002@bbbbbb", "a new thing", file="medium.md", created="2026-01-02", type="feature")

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.core.workflows.plan.test_importing_simulated import PLACE, TASKS, Filed, edited, notes, red_from_the_start
 from tests.core.workflows.plan.world import SUBTASKS, Team, a_plan_task, ids, simulated
+from tests.support.simulator import Simulator
 
 from flyball.core.model.effects import Effect, RunAgent
 from flyball.core.model.state import State
@@ -13,7 +14,6 @@ from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.report import Report, report
 from flyball.projections.views.report_markdown import markdown
 from flyball.projections.views.status import status
-from flyball.testing.simulator import Simulator
 
 pytestmark = pytest.mark.req("O61")
 

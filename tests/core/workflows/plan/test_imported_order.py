@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.core.workflows.plan.test_importing_simulated import TASKS, Filed
 from tests.core.workflows.plan.world import Team, a_plan_task, simulated
+from tests.support.simulator import Simulator
 
 from flyball.core.model.batch_events import BatchBegun
 from flyball.core.model.effects import Effect, RunAgent
@@ -15,7 +16,6 @@ from flyball.core.model.state import State
 from flyball.core.model.task import Item
 from flyball.documents.plan_source import read_plan_source
 from flyball.ports import Refusal
-from flyball.testing.simulator import Simulator
 
 pytestmark = pytest.mark.req("O23")
 

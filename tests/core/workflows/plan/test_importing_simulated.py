@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from tests.core.workflows.plan.world import Team, a_plan_task, ids, simulated
+from tests.support.simulator import Simulator
 
 from flyball.core.claims.claims import Claim, Rejection
 from flyball.core.loop.batches.settling import undo
@@ -33,7 +34,6 @@ from flyball.core.workflows.plan.sources.trackers import read_github
 from flyball.core.workflows.plan.wording import LINES
 from flyball.documents.plan_marks import PlanFiles
 from flyball.documents.plan_source import read_plan_source
-from flyball.testing.simulator import Simulator
 
 pytestmark = pytest.mark.req("O23")
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from tests.core.watched import Watched
 from tests.core.workflows.plan.world import Team, a_plan_task, ids, parts, simulated
+from tests.support.simulator import Simulator
 
 from flyball.core.claims.claims import Claim, Rejection
 from flyball.core.model.batch_events import BatchEnded, BatchReviewed, LaneOpened, SubtaskIntegrated
@@ -16,7 +17,6 @@ from flyball.core.model.outcomes import Conflicted, TurnEnded
 from flyball.core.model.state import State
 from flyball.core.model.task import Item
 from flyball.core.workflows.plan.grammar import render
-from flyball.testing.simulator import Simulator
 
 KILLS, REJECTIONS, CONFLICTS, CRASHES = 0.02, 0.15, 0.15, 0.05
 TROUBLES = 6

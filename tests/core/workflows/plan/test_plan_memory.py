@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from tests.core.memory.folding import learnings_of
 from tests.core.workflows.plan.world import Team, rejecting, simulated
+from tests.support.simulator import APPROVED, DONE, START, Simulator
 
 from flyball.core.claims.claims import Claim, ClaimedRevision, DesignDecision, Finding
 from flyball.core.memory.settling import settle
@@ -13,7 +14,6 @@ from flyball.core.model.learnings import KnownLearning, Learnings
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Conflicted, TurnEnded
 from flyball.core.model.state import State
-from flyball.testing.simulator import APPROVED, DONE, START, Simulator
 
 ROWS = DesignDecision("Rows of the order file", choice="read rows with the csv module")
 

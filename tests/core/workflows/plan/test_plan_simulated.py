@@ -2,6 +2,7 @@
 
 import pytest
 from tests.core.workflows.plan.world import PLAN_TEXT, SUBTASKS, Team, a_plan_task, ids, rejecting, simulated
+from tests.support.simulator import Simulator, ok
 
 from flyball.core.claims.claims import Claim, Finding, OpenQuestion, Rejection
 from flyball.core.loop.batches.settling import undo
@@ -35,7 +36,6 @@ from flyball.projections.views.report import report
 from flyball.projections.views.report_markdown import markdown
 from flyball.projections.views.standing import task_status
 from flyball.projections.views.status import status
-from flyball.testing.simulator import Simulator, ok
 
 ALL = ["1.1", "2.1", "2.2", "2.3", "2.4"]
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 from tests.core.workflows.plan.world import Team, rejecting, simulated
+from tests.support.simulator import Simulator
 
 from flyball.core.claims.claims import Claim, Finding, OpenQuestion
 from flyball.core.loop.prompts import VERSION
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.state import State
-from flyball.testing.simulator import Simulator
 
 HERE = Path(__file__).parent / "prompts"
 ROLES = ("planner", "plan-reviewer", "scaffolder", "implementer", "fixer", "reviewer")

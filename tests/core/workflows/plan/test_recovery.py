@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 from tests.core.workflows.plan.world import SUBTASKS, Team, a_plan_task, ids, rejecting, simulated
+from tests.support.simulator import Simulator
 
 from flyball.core.claims.claims import Claim, ClaimedBlocker, Rejection
 from flyball.core.model.batch_events import (
@@ -21,7 +22,6 @@ from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, AgentSpec, Item, Task
 from flyball.core.workflows.plan.grammar import render
-from flyball.testing.simulator import Simulator
 
 
 def with_two_agents(task: Task) -> Task:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 from tests.core.workflows.plan.world import SUBTASKS, Team, a_plan_task
+from tests.support.builders import Story
+from tests.support.simulator import Simulator
 
 from flyball.core.loop.questions import FOUR_CHOICES
 from flyball.core.model.effects import Ask, Effect, Question
@@ -11,8 +13,6 @@ from flyball.core.model.events import Begun, Ended, QuestionClosed, WindowOpened
 from flyball.core.model.outcomes import Answered
 from flyball.core.model.task import Limits
 from flyball.core.workflows.plan.planning import weigh_answer
-from flyball.testing.builders import Story
-from flyball.testing.simulator import Simulator
 
 
 def answer_last(under_way: Sequence[Effect]) -> Effect:

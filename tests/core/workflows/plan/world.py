@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from msgspec.structs import replace
+from tests.support.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 from flyball.core.claims.claims import Claim, Rejection
 from flyball.core.model.effects import Integrate, Measure, RunAgent
@@ -11,7 +12,6 @@ from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegra
 from flyball.core.model.state import State
 from flyball.core.model.task import Commit, Item, Settings, Task
 from flyball.core.workflows.plan.grammar import render
-from flyball.testing.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 SUBTASKS = (
     Item("1.1", "lay out the package", files=("pkg/__init__.py",), acceptance=("it imports",), kind="scaffold"),

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
+from tests.support.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 from flyball.core.claims.claims import Claim, Finding
 from flyball.core.model.effects import Measure, PutBack, RunAgent
@@ -14,7 +15,6 @@ from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, AgentSpec, Gate, Settings
 from flyball.measures.tampering.weakening import compare
 from flyball.projections.views.standing import forced_stages, live_items
-from flyball.testing.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 REJECTED = Claim(
     verdict="fail", exit_signal=True, findings=(Finding("major", "it leaks", "a.py", 3),), source="report-file"

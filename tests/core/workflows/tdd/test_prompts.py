@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 from tests.core.memory.folding import learnings_of
+from tests.support.builders import a_state
+from tests.support.simulator import START, a_task, ok
 
 from flyball.core.claims.findings import Finding
 from flyball.core.health.breaker import Breaker
@@ -22,8 +24,6 @@ from flyball.core.model.state import State
 from flyball.core.model.task import EffectId, Gate, Item, Source, Task
 from flyball.core.roles.workers import roles
 from flyball.core.workflows.tdd.prompts import brief
-from flyball.testing.builders import a_state
-from flyball.testing.simulator import START, a_task, ok
 
 ITEMS = (Item("AC-1", "it multiplies"), Item("AC-2", "it divides", status="completed"))
 

@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 import pytest
+from tests.support.builders import a_state
+from tests.support.simulator import START, a_task
 
 from flyball.core.claims.claims import Claim, Finding
 from flyball.core.health.breaker import CLOSED
@@ -25,8 +27,6 @@ from flyball.core.model.measurement import (
 from flyball.core.model.state import State
 from flyball.core.model.task import Item, open_items
 from flyball.core.workflows.tdd import gates as tdd_gates
-from flyball.testing.builders import a_state
-from flyball.testing.simulator import START, a_task
 
 APPROVED = Claim(verdict="pass", exit_signal=True)
 NEW = NewTest("t::test_ac_1", "t", "failing", "assertion", criteria=("AC-1",))

@@ -6,12 +6,12 @@ import re
 import pytest
 from tests.core.workflows.track.test_track_scenarios import APART
 from tests.core.workflows.track.test_track_simulated import Team, a_track
+from tests.support.simulator import Simulator
+from tests.support.track_in_memory import TrackInMemory, failing
 
 from flyball.core.model.events import SessionStarted
 from flyball.core.workflows.track.effects import EditTrack
 from flyball.engine.recovery import reconcile_open_effects
-from flyball.testing.simulator import Simulator
-from flyball.testing.track_in_memory import TrackInMemory, failing
 from flyball.testing.workflow_suite import fold
 
 PLAN = APART + "- [ ] Task 1.3: print it <!-- deps: 1.1, 1.2 -->\n  - Acceptance: it prints\n  - Files: `print.py`\n"

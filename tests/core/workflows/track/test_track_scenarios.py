@@ -3,6 +3,8 @@
 import pytest
 from msgspec.structs import replace
 from tests.core.workflows.track.test_track_simulated import Team, a_track, edits, played, stages
+from tests.support.simulator import Simulator
+from tests.support.track_in_memory import PAGE, TrackInMemory, failing, passing
 
 from flyball.core.evaluation.choosing import Chosen
 from flyball.core.model.effects import Ask, Effect, Measure, RunAgent, Save
@@ -13,8 +15,6 @@ from flyball.core.model.state import State
 from flyball.core.workflows.track.effects import AnswersChecked, CheckAnswers, CompleteTrack, TrackMeasured
 from flyball.core.workflows.track.facts import TaskTicked, TrackEvaluated
 from flyball.core.workflows.track.plan_text import with_box
-from flyball.testing.simulator import Simulator
-from flyball.testing.track_in_memory import PAGE, TrackInMemory, failing, passing
 
 LOGIC = (Chosen("business-logic", ("word: pricing",)), Chosen("code-quality", ("word: implement",)))
 APART = PAGE.replace(" <!-- deps: 1.1 -->", "")

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from tests.support.simulator import Obliging, Simulator, a_task, ok
+from tests.support.track_in_memory import PAGE, TrackInMemory, failing, passing
 
 from flyball.core.claims.claims import Claim, Finding
 from flyball.core.model.effects import Measure, RunAgent
@@ -25,9 +27,6 @@ from flyball.core.workflows.track.effects import (
 )
 from flyball.core.workflows.track.facts import TaskTicked, TrackEvaluated, TrackPlanned
 from flyball.core.workflows.track.plan_text import with_box
-from flyball.testing.simulator import Simulator, a_task, ok
-from flyball.testing.track_in_memory import PAGE, TrackInMemory, failing, passing
-from flyball.testing.workflow_suite import Obliging
 
 FOLDER = "conductor/tracks/form_20261117"
 

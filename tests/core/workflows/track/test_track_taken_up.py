@@ -5,6 +5,8 @@ import re
 import pytest
 from msgspec.structs import replace
 from tests.core.workflows.track.test_track_simulated import Team, a_track, edits, played, stages
+from tests.support.simulator import Simulator
+from tests.support.track_in_memory import PAGE, TrackInMemory, failing
 
 from flyball.core.claims.claims import Claim, Finding
 from flyball.core.evaluation.plan_page import read_plan
@@ -15,8 +17,6 @@ from flyball.core.workflows.registry import WORKFLOWS
 from flyball.core.workflows.track.effects import CompleteTrack, MarkDone, SetBox, WritePlan
 from flyball.core.workflows.track.facts import TaskTicked, TrackPlanned
 from flyball.core.workflows.track.plan_text import with_box
-from flyball.testing.simulator import Simulator
-from flyball.testing.track_in_memory import PAGE, TrackInMemory, failing
 
 pytestmark = pytest.mark.req("D40")
 NEXT = "- [ ] Task 1.3: print it <!-- deps: 1.2 -->\n  - Acceptance: it prints\n  - Files: `print.py`\n"

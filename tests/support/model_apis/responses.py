@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from flyball.testing.model_apis.wire import Body, as_text, sse
-from flyball.testing.model_script import Fault, Reply
+from tests.support.model_apis.wire import Body, as_text, sse
+from tests.support.model_script import Fault, Reply
 
 
 class Responses:
@@ -22,7 +22,7 @@ class Responses:
         inner = [part for tool in offered for part in (tool.get("tools") or [tool]) if isinstance(part, dict)]
         return {str(tool.get("name") or tool.get("type")): tool.get("parameters") or {} for tool in inner}
 
-    def streams(self, body: Body, path: str) -> bool:  # noqa: ARG002 - the protocol's word
+    def streams(self, body: Body, path: str) -> bool:
         return bool(body.get("stream"))
 
     def whole(self, reply: Reply, body: Body) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from flyball.testing.model_script import (
+from tests.support.model_script import (
     Call,
     Fault,
     ModelAnswer,
@@ -23,9 +22,10 @@ from flyball.testing.model_script import (
     load,
     shell_input,
 )
-from flyball.testing.model_server import ModelServer
+from tests.support.model_server import ModelServer
 
 SHELL = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
+ROOT = Path(__file__).parents[2]
 NONCE = "00112233445566778899aabbccddeeff"
 ASKED = f'Repeat it: {{"nonce": "{NONCE}"}}'
 USER = {"role": "user", "content": ASKED}
@@ -209,9 +209,9 @@ def test_it_is_a_command_too(tmp_path: Path) -> None:
     script = tmp_path / "script.json"
     script.write_text('[{"say": "from a file"}]')
     log = tmp_path / "log.jsonl"
-    command = [sys.executable, "-m", "flyball.testing.model_server", str(script), "--log", str(log)]
+    command = [sys.executable, "-m", "tests.support.model_server", str(script), "--log", str(log)]
     path, body = BODIES["chat"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout is not None
         request = urllib.request.Request(program.stdout.readline().strip() + path, json.dumps(body).encode())
         with urllib.request.urlopen(request, timeout=60) as answer:

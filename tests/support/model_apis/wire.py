@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from flyball.testing.model_script import Fault, Reply
+from tests.support.model_script import Fault, Reply
 
 Body = Mapping[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from flyball.testing.agent_suite import Play
+from tests.conformance.agent_suite import Play
 
 PLAYER = """
 import json, os, signal, subprocess, sys, time

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from flyball.testing.model_apis.wire import Body, as_text, sse
-from flyball.testing.model_script import Fault, Reply
+from tests.support.model_apis.wire import Body, as_text, sse
+from tests.support.model_script import Fault, Reply
 
 
 class Anthropic:
@@ -15,7 +15,7 @@ class Anthropic:
     def tools(self, body: Body) -> dict[str, dict[str, Any]]:
         return {str(tool.get("name")): tool.get("input_schema") or {} for tool in body.get("tools") or ()}
 
-    def streams(self, body: Body, path: str) -> bool:  # noqa: ARG002 - the protocol's word
+    def streams(self, body: Body, path: str) -> bool:
         return bool(body.get("stream"))
 
     def whole(self, reply: Reply, body: Body) -> dict[str, Any]:

@@ -3,7 +3,7 @@
     with ModelServer(Script((Step(shell="touch made"), Step(say="Done.")))) as server:
         ...  # ANTHROPIC_BASE_URL=server.url, OPENAI_BASE_URL=f"{server.url}/v1", ...
 
-As a command: `python -m flyball.testing.model_server SCRIPT.json`. Requests that offer no tools (titles, classifiers) get a
+As a command: `python -m tests.support.model_server SCRIPT.json`. Requests that offer no tools (titles, classifiers) get a
 short answer and take no step.
 """
 
@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any, Self
 
 import msgspec
+from tests.support.model_apis.anthropic import Anthropic
+from tests.support.model_apis.chat import Chat
+from tests.support.model_apis.gemini import GeminiApi
+from tests.support.model_apis.responses import Responses
+from tests.support.model_apis.wire import Api
+from tests.support.model_script import ModelAnswer, ModelScript, Reply, fill_times, load, reply
 
 from flyball.clock import system_clock
-from flyball.testing.model_apis.anthropic import Anthropic
-from flyball.testing.model_apis.chat import Chat
-from flyball.testing.model_apis.gemini import GeminiApi
-from flyball.testing.model_apis.responses import Responses
-from flyball.testing.model_apis.wire import Api
-from flyball.testing.model_script import ModelAnswer, ModelScript, Reply, fill_times, load, reply
 
 _APIS: tuple[tuple[str, Api], ...] = (
     ("/messages", Anthropic()),
@@ -183,7 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 def main() -> None:
     """Serve a script until standard input ends."""
-    parser = argparse.ArgumentParser(prog="python -m flyball.testing.model_server", description=main.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.support.model_server", description=main.__doc__)
     parser.add_argument("script", type=Path, help="a JSON file: a list of steps, or an object with steps")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--log", type=Path, help="a file to which every request is appended, one JSON object a line")

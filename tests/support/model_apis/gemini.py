@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from flyball.testing.model_apis.wire import Body, sse
-from flyball.testing.model_script import Fault, Reply
+from tests.support.model_apis.wire import Body, sse
+from tests.support.model_script import Fault, Reply
 
 
 class GeminiApi:
@@ -16,7 +16,7 @@ class GeminiApi:
         offered = [one for tool in body.get("tools") or () for one in tool.get("functionDeclarations") or ()]
         return {str(one.get("name")): one.get("parametersJsonSchema") or one.get("parameters") or {} for one in offered}
 
-    def streams(self, body: Body, path: str) -> bool:  # noqa: ARG002 - the protocol's word
+    def streams(self, body: Body, path: str) -> bool:
         return ":streamGenerateContent" in path
 
     def whole(self, reply: Reply, body: Body) -> dict[str, Any]:

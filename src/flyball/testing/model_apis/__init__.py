@@ -1,1 +1,0 @@
-"""How each provider's interface offers tools, answers and fails."""
