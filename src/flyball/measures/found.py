@@ -30,7 +30,8 @@ class Found(msgspec.Struct, frozen=True):
     tools: tuple[GateResult, ...] = ()
     notes: tuple[str, ...] = ()
     unseen: str = ""
-    aiding: tuple[str, ...] = ()
+    aiding: dict[str, Commit | None] = {}
+    """What accepted tests pass only with, and what is to stand in its place."""
     remarks: tuple[Remark, ...] = ()
     unparsed: tuple[str, ...] = ()
     noticed: Noticed | None = None

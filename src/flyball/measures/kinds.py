@@ -5,7 +5,8 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from flyball.core.model.measurement import Check, GateResult, Quality, Trick
+from flyball.core.model.measurement import Check, GateResult, Quality, Remark, Trick
+from flyball.core.model.task import Commit
 from flyball.core.text.quantities import first_few, plural
 from flyball.measures.baseline import baseline
 from flyball.measures.examination import Examination, Trial
@@ -21,6 +22,7 @@ from flyball.measures.red.uncounted import new_in_source, red_uncounted
 from flyball.measures.sources import is_loaded_unasked, looks_like_test, source_tests
 from flyball.measures.tampering.protected import Protection
 
+EXTENDED = "lines were added to what a gate runs; the gate passes with its accepted text, too"
 Kind = Callable[[Examination, Protection], Found]
 
 
@@ -88,7 +90,7 @@ def green(examination: Examination, protection: Protection) -> Found:
 
 
 def measure_unaided(examination: Examination, protection: Protection, found: Found) -> Found:
-    """Once more without what is new and loaded with the tests: those that were accepted must not need it.
+    """Once more without what is new and loaded with the tests, and with scripts as accepted: what was accepted must not need it.
 
     Such a file runs before the tests and could put right in the runner what is wrong in the tree. Where it does, all of them go.
     """
@@ -97,35 +99,37 @@ def measure_unaided(examination: Examination, protection: Protection, found: Fou
         return _blame_suspects(examination, protection, found)
     if request.kind in {"baseline", "red"} or not found.trial.green:
         return found
-    new = _loaded_unasked(examination, protection)
     uncounted = not any(run.result.counts for run in found.trial.round.runs)
+    grown = [path for path in protection.grown if uncounted or path in protection.scripts]
+    new = {**dict.fromkeys(_loaded_unasked(examination, protection)), **dict.fromkeys(grown, request.accepted)}
     if not new or not (accepted or uncounted):
         return found
     trial = _trial_without(examination, protection, new)
     if trial.green:
-        return found
+        return replace(found, remarks=(*found.remarks, *(Remark(path, 0, EXTENDED) for path in grown)))
     lost = tuple(i for i in (*trial.failing, *trial.missing) if i in accepted)
     said = first_few(lost, 5) or "the gate fails"
-    detail = f"accepted tests pass only with new files beside them ({first_few(new, 5)}): {said}"
-    tricks = (*found.tricks, Trick("test-aided", new[0], detail))
+    detail = f"accepted tests pass only with what is new beside them ({first_few(tuple(new), 5)}): {said}"
+    tricks = (*found.tricks, Trick("test-aided", next(iter(new)), detail))
     return replace(found, tricks=tricks, green_runs=0, aiding=new)
 
 
-def _trial_without(examination: Examination, protection: Protection, new: tuple[str, ...]) -> Trial:
-    without = dict(protection.overlay) | dict.fromkeys(new)
+def _trial_without(examination: Examination, protection: Protection, new: Mapping[str, Commit | None]) -> Trial:
+    without = {**protection.overlay, **new}
     examination.use(examination.workspace.overlay(examination.request.candidate, without, protection.rewritten))
     return examination.trial()
 
 
 def _blame_suspects(examination: Examination, protection: Protection, found: Found) -> Found:
     """What a run shows no more once new files are gone that may change the runner was their doing."""
-    new = protection.suspects
+    new = dict.fromkeys(protection.suspects)
     trial = _trial_without(examination, protection, new)
     gone = [trick for trick in found.trial.tricks if trick not in trial.tricks]
     if not gone:
         return found
-    detail = f"{gone[0].detail}; without {first_few(new, 5)} that does not happen"
-    return replace(found, trial=trial, tricks=(*found.tricks, Trick(gone[0].kind, new[0], detail)), aiding=new)
+    detail = f"{gone[0].detail}; without {first_few(protection.suspects, 5)} that does not happen"
+    trick = Trick(gone[0].kind, protection.suspects[0], detail)
+    return replace(found, trial=trial, tricks=(*found.tricks, trick), aiding=new)
 
 
 def measure_restored(examination: Examination, protection: Protection, found: Found) -> Found:

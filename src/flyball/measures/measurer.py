@@ -160,7 +160,7 @@ class TreeMeasurer:
         tricks = () if is_baseline else tuple(dict.fromkeys(every))
         failed = bool(failing) or not trial.round.passed
         unloaded = {i for run in trial.round.runs for i, case in run.cases.items() if case.uncollected}
-        put_back: dict[str, Commit | None] = {**protection.put_back, **dict.fromkeys(found.aiding)}
+        put_back: dict[str, Commit | None] = {**protection.put_back, **found.aiding}
         # The candidate's tree without what tricks did to protected files.
         is_mended = put_back or protection.rewritten
         mended = workspace.overlay(request.candidate, put_back, protection.rewritten) if is_mended else ""

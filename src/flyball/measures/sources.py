@@ -16,7 +16,7 @@ _PYTHON = re.compile(r"(test_.*|.*_tests?|tests?)\.py")
 _OTHER = re.compile(
     r".*_test\.(go|exs?|dart|cc|cpp|c|rb|clj)|.*[.-](test|spec)\.[cm]?[jt]sx?|.*_spec\.(rb|lua|cr)"
     r"|.*(Test|Tests|Spec|IT)\.(java|kt|scala|groovy|cs|swift|php)|Test.*\.(java|kt)"
-    r"|.*\.(bats|t)|(test[_-].*|.*[._-]test)\.(sh|bash|zsh|ksh|c|cc|cpp|lua|pl|tcl|awk)"
+    r"|.*\.(bats|t)|(test[_-].*|.*[._-]test)\.(sh|bash|zsh|ksh|c|cc|cpp|lua|pl|tcl|awk)|tests?\.(c|cc|cpp)"
 )
 _CODE = re.compile(r".*\.(pyi?|go|[cm]?jsx?|tsx?|rs|java|kt|scala|rb|php|c|h|cc|cpp|hpp|cs|swift|exs?)")
 _AROUND = re.compile(r"""\b(?:describe|context|suite)(?:\.\w+)*\s*\(?\s*(["'`])(.+?)\1""")
@@ -93,6 +93,11 @@ def is_loaded_unasked(path: str, read: Read, tests: Iterable[str]) -> bool:
 
 def is_code(path: str) -> bool:
     return bool(_CODE.fullmatch(path))
+
+
+def is_program(path: str, source: bytes | None) -> bool:
+    """Whether a file is code, or a script for a shell or another interpreter."""
+    return is_code(path) or path.endswith((".sh", ".bash")) or (source or b"").startswith(b"#!")
 
 
 def is_script(path: str) -> bool:

@@ -28,7 +28,7 @@ def measure_twins(examination: Examination, found: Found) -> Found:
     first, new = next(iter(twins.items()))
     message = f"{first} was replaced by a file that raises: on the base accepted tests fail then, here all of them pass"
     tricks = (*found.tricks, Trick("wrong-tree", new, f"{message}, because they import {new} in its place"))
-    return replace(found, tricks=tricks, green_runs=0, aiding=(*found.aiding, *twins.values()))
+    return replace(found, tricks=tricks, green_runs=0, aiding={**found.aiding, **dict.fromkeys(twins.values())})
 
 
 def _runs(examination: Examination, files: dict[str, bytes], *, on_base: bool) -> list[GateRun]:

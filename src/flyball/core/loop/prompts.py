@@ -168,7 +168,7 @@ def remarks_section(measured: Measurement) -> str:
 
 
 REFUSED = "Such a change was refused: do the work without it, with new tests in a new file."
-WAY_OUT = "make it again and name the file with the reason in `protected_changes`: a person, or a reviewer with another model, may allow it."
+WAY_OUT = "make it again and name the file with the reason in `protected_changes`: a person, or a reviewer with another model, may allow it; `--may-change GLOB` allows it from the start."
 
 
 def measured_section(lane: Lane) -> str:

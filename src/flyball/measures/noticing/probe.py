@@ -55,7 +55,7 @@ def measure_noticed(examination: Examination, protection: Protection, found: Fou
     if request.kind not in _KINDS or not found.trial.green or doubted or found.flaky:
         return found
     examination.use(tree)
-    probe = _Probe(examination, found.trial, request.since or request.base, Commit(tree))
+    probe = _Probe(examination, found.trial, request.since or request.base, Commit(tree), protection.scripts)
     unparsed, notes = probe.unparsed_sources()
     found = replace(found, unparsed=unparsed, notes=(*found.notes, *notes))
     if unparsed or request.kind != "green" or found.green_runs < 2:
@@ -79,14 +79,16 @@ class _Ran(msgspec.Struct, frozen=True):
 class _Probe:
     """One candidate and what of it is product."""
 
-    def __init__(self, examination: Examination, trial: Trial, since: Commit, tree: Commit) -> None:
+    def __init__(
+        self, examination: Examination, trial: Trial, since: Commit, tree: Commit, scripts: frozenset[str]
+    ) -> None:
         self.since = since
         self._examination = examination
         self._workspace = examination.workspace
         self._tree = tree
         changed = changed_paths(self._workspace, since, tree)
         self._changed = changed
-        self._tests = frozenset(changed_tests(examination, since, tree))
+        self._tests = frozenset({*changed_tests(examination, since, tree), *(p for p in changed if p in scripts)})
         self._product = tuple(
             path for path in changed if path not in self._tests and _is_product(path, self._both(path))
         )

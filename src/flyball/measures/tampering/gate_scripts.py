@@ -11,7 +11,7 @@ from posixpath import normpath
 
 import msgspec
 
-from flyball.measures.sources import SCRIPT_ENDINGS, Read, imports, looks_like_test, text_of
+from flyball.measures.sources import SCRIPT_ENDINGS, Read, imports, is_test_file, looks_like_test, text_of
 from flyball.measures.tampering import gate_parts
 from flyball.measures.tampering.command_reading import CODE, Reference, references
 from flyball.measures.tampering.gate_parts import TOOLS, is_part
@@ -75,7 +75,7 @@ def makings(commands: str, files: frozenset[str], read: Read, lint: str = "") ->
         found, shell = _started_by(path, text_of(read(path)), files, read, commands)
         waiting |= found - seen
         programs |= _programs(shell, files)
-    kept = frozenset(path for path in seen if not is_sectioned(path) and not looks_like_test(path))
+    kept = frozenset(path for path in seen if not is_sectioned(path) and not is_test_file(path, read(path)))
     return GateMakings(kept, frozenset(programs))
 
 

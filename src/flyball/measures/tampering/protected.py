@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import Remark, Trick
 from flyball.core.model.task import Commit, Item, Settings
-from flyball.measures.sources import is_test_file, looks_like_test, text_of
+from flyball.measures.sources import is_program, is_test_file, looks_like_test, text_of
 from flyball.measures.tampering.clones import lost_in_a_clone
 from flyball.measures.tampering.gate_parts import is_named_after
 from flyball.measures.tampering.gate_scripts import is_gate_file, makings
+from flyball.measures.tampering.growth import only_grows
 from flyball.measures.tampering.plugins import plugin_files
 from flyball.measures.tampering.sections import is_sectioned, restore
 from flyball.measures.tampering.shadows import is_shadow
@@ -71,7 +72,7 @@ class Protection(msgspec.Struct, frozen=True):
     `released` paths are the candidate's own: their tests are no longer those that were accepted. `put_back` are the protected
     paths that were changed, with where each comes from: the next turn works in a tree that has them as accepted. `restored` says how each
     was changed, which proves nothing by itself; `tricks` would be measured otherwise in a clone. `suspects` are new files that stay in
-    the candidate, and may change what a runner does.
+    the candidate, and may change what a runner does. `scripts` are the gates' own, and `grown` are those and the tests that only ask for more.
     """
 
     overlay: dict[str, Commit | None]
@@ -83,6 +84,8 @@ class Protection(msgspec.Struct, frozen=True):
     remarks: tuple[Remark, ...] = ()
     restored: tuple[Trick, ...] = ()
     suspects: tuple[str, ...] = ()
+    scripts: frozenset[str] = frozenset()
+    grown: tuple[str, ...] = ()
 
 
 def is_ci(path: str) -> bool:
@@ -91,6 +94,11 @@ def is_ci(path: str) -> bool:
 
 def is_configuration(path: str, settings: Settings) -> bool:
     """Whether a path is test or CI configuration as a whole, or what the gate commands are made of."""
+    return _is_fixed(path, settings) or is_gate_file(path, _gates(settings), settings.lint)
+
+
+def _is_fixed(path: str, settings: Settings) -> bool:
+    """Whether a path is protected by its own name, or by a person's word."""
     name = PurePosixPath(path).name
     if is_ci(path) or path.startswith(_RUNNER_FOLDERS) or _CONFIGURATION.fullmatch(name):
         return True
@@ -99,7 +107,7 @@ def is_configuration(path: str, settings: Settings) -> bool:
     for pattern in settings.protected:
         if path == pattern or fnmatchcase(path, pattern) or path.startswith(pattern.rstrip("/*") + "/"):
             return True
-    return is_gate_file(path, _gates(settings), settings.lint)
+    return False
 
 
 def _gates(settings: Settings) -> str:
@@ -196,6 +204,8 @@ def protect(
             overlay[path] = put_back[path] = was
     shadows = [path for path in sides.changed if path not in overlay and _is_new_shadow(path, sides)]
     aids = [path for path in sides.changed if path not in overlay and _is_new_aid(path, sides)]
+    taken = [path for path in sides.changed if path in sides.accepted and path not in {*overlay, *released}]
+    grown = tuple(path for path in taken if path in sides.scripts or looks_like_test(path))
     return Protection(
         overlay,
         rewritten,
@@ -206,6 +216,8 @@ def protect(
         tuple(Remark(path, 0, SHADOWS) for path in shadows),
         tuple(replace(change, harmless=True) for change in restored),
         tuple(dict.fromkeys((*shadows, *aids))),
+        sides.scripts,
+        grown,
     )
 
 
@@ -280,7 +292,10 @@ def _changes_of(path: str, request: Measure, settings: Settings, workspace: Tree
         return ()
     gates_own = path in sides.scripts or is_named_after(path, sides.programs)
     if gates_own or is_configuration(path, settings) or _is_plugin(path, sides):
-        return (_configuration_trick(path, *_versions(path, request, workspace)),)
+        before, after = _versions(path, request, workspace)
+        may_grow = request.tests_may_grow and path in sides.scripts and not _is_fixed(path, settings)
+        grows = may_grow and is_program(path, before) and only_grows(path, text_of(before), text_of(after))
+        return () if grows and not find_force(path, before, after) else (_configuration_trick(path, before, after),)
     if _ENTRY_POINTS.fullmatch(path):
         before, after = _versions(path, request, workspace)
         if b"pytest11" in (after or b"") and b"pytest11" not in (before or b""):

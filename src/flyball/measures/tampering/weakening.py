@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from flyball.core.model.measurement import Trick, TrickKind
 from flyball.core.text.quantities import first_few, plural
-from flyball.measures.sources import Defined, Function, called_name, parse, text_of
+from flyball.measures.sources import Defined, Function, called_name, is_script, parse, text_of
+from flyball.measures.tampering.growth import added_blocks, is_balanced, only_grows
 
 _SKIP = re.compile(r"(?:^|\.)(skip|skipif|skipIf|skipUnless|xfail|expectedFailure|importorskip|SkipTest|skipTest)$")
 _OTHER_SKIP = re.compile(
     r"\b(?:xit|xdescribe|xtest|it\.skip|test\.skip|describe\.skip|it\.todo|test\.todo)\b|\bt\.Skip|#\[ignore|@Disabled|@Ignore"
 )
 _OTHER_TEST = re.compile(r"\s*(?:(?:it|test|describe)(?:\.each)?\s*[(`]|import\b|const\b.*\brequire\()")
-_OTHER_IMPORT = re.compile(r"(\s*(?:import|const)\s*\{)([^{}]*)(\}\s*(?:from\b|=\s*require\b).*)")
 _OTHER_CHECK = re.compile(r"\b(?:expect|assert\w*|require\.\w+|t\.(?:Error|Fatal)\w*|should)\b")
 _EXIT = re.compile(r"\bos\._exit\b|\b_exit\s*\(|\bos\.kill\b|\bprocess\.exit\b|\bos\.abort\b")
 _HOOK = re.compile(
@@ -253,25 +253,8 @@ def _changed_helper(old: ast.Module, new: ast.Module) -> str:
 
 def _only_adds_tests(before: str, after: str) -> bool:
     """Whether every line is there as it was, and between them are only whole tests and imports of a script."""
-    left = before.splitlines()
-    blocks = [""]
-    for line in after.splitlines():
-        if left and (line == left[0] or _imports_more(left[0], line)):
-            left.pop(0)
-            blocks.append("")
-        else:
-            blocks[-1] += f"{line}\n"
-    added = [block for block in blocks if block.strip()]
-    balanced = all(block.count(a) == block.count(b) for block in added for a, b in ("()", "{}", "[]"))
-    return not left and balanced and all(_OTHER_TEST.match(block) for block in added)
-
-
-def _imports_more(old: str, new: str) -> bool:
-    """Whether a line of a script imports what it did from the same place, and more."""
-    before, after = _OTHER_IMPORT.fullmatch(old), _OTHER_IMPORT.fullmatch(new)
-    if before is None or after is None or (before[1], before[3]) != (after[1], after[3]):
-        return False
-    return {name.strip() for name in before[2].split(",")} <= {name.strip() for name in after[2].split(",")}
+    blocks = added_blocks(before, after)
+    return blocks is not None and all(is_balanced(block) and _OTHER_TEST.match(block) for block in blocks)
 
 
 def _compare_text(path: str, accepted: bytes, candidate: bytes, *, tests_may_grow: bool) -> tuple[Trick, ...]:
@@ -282,7 +265,8 @@ def _compare_text(path: str, accepted: bytes, candidate: bytes, *, tests_may_gro
     if fewer > 0:
         return (Trick("test-weakened", path, f"{plural(fewer, 'assertion')} gone"),)
     force = find_force(path, accepted, candidate)
-    grown = after.startswith(before.rstrip() + "\n") or _only_adds_tests(before, after)
+    adds = _only_adds_tests(before, after) if is_script(path) else only_grows(path, before, after)
+    grown = adds or after.startswith(before.rstrip() + "\n")
     if tests_may_grow and force is None and grown:
         return ()
     return (force or _any_change(path),)

@@ -1,0 +1,71 @@
+"""Whether a source only grew: every line it had is there in its order, and each block that came between stands on its own."""
+
+import re
+import shlex
+
+_OPENING = (("(", ")"), ("{", "}"), ("[", "]"))
+_SHELL_WORDS = (("if", "fi"), ("do", "done"), ("case", "esac"))
+_IMPORT = re.compile(
+    r"(?P<before>\s*(?:import|const)\s*\{)(?P<names>[^{}]*)(?P<after>\}\s*(?:from\b|=\s*require\b).*)"
+    r"|(?P<python>\s*from\s+\S+\s+import\s+)(?P<imported>[\w\s,]+)"
+)
+_ENDS_EARLY = re.compile(
+    r"\s*(?:(?:exit|return|break|continue|exec|goto|trap|alias|unset|sys\.exit|process\.exit|quit|set\s+\+\w|#\s*(?:if|define|undef))(?!\w)|\w+\s*\(\)\s*\{)"
+)
+"""What may keep the lines behind it from being asked, or give their words another meaning."""
+_TAKES_NEXT = re.compile(r".*(?:\\|&&|\|)|\s*(?:if|for|while|else|switch)\b(?!.*(?:[;}]|\bfi|\bdone)$).*")
+"""A last line that takes the one behind it along."""
+
+
+def added_blocks(before: str, after: str) -> tuple[str, ...] | None:
+    """What stands between the lines of before, each of which is there or imports more; None where one is missing."""
+    left = before.splitlines()
+    blocks = [""]
+    for line in after.splitlines():
+        if left and (line == left[0] or _imports_more(left[0], line)):
+            left.pop(0)
+            blocks.append("")
+        else:
+            blocks[-1] += f"{line}\n"
+    return None if left else tuple(block for block in blocks if block.strip())
+
+
+def only_grows(path: str, before: str, after: str) -> bool:
+    """Whether a program asks all that it asked and more, as far as its text shows."""
+    blocks = added_blocks(before, after)
+    shell = path.endswith((".sh", ".bash", ".bats")) or "sh" in before.partition("\n")[0].rpartition("/")[2]
+    return blocks is not None and all(is_balanced(b) and _stands_alone(b, shell=shell) for b in blocks)
+
+
+def is_balanced(block: str) -> bool:
+    """Whether every bracket that a block opens is closed in it."""
+    return all(block.count(a) == block.count(b) for a, b in _OPENING)
+
+
+def _stands_alone(block: str, *, shell: bool) -> bool:
+    lines = [line for line in block.splitlines() if line.strip()]
+    least = min(len(line) - len(line.lstrip()) for line in lines)
+    outer = [line for line in lines if len(line) - len(line.lstrip()) == least]
+    if any(_ENDS_EARLY.match(line) for line in outer) or _TAKES_NEXT.fullmatch(lines[-1].rstrip()):
+        return False
+    if not shell:
+        return block.count("/*") == block.count("*/") and not any(block.count(q) % 2 for q in ('"""', "'''", "`"))
+    try:
+        shlex.split(block, comments=True)
+    except ValueError:
+        return False
+    words = re.findall(r"\b\w+\b", block)
+    return "<<" not in block and all(words.count(a) == words.count(b) for a, b in _SHELL_WORDS)
+
+
+def _imports_more(old: str, new: str) -> bool:
+    """Whether a line imports what it did from the same place, and more."""
+    before, after = _IMPORT.fullmatch(old), _IMPORT.fullmatch(new)
+    if (
+        before is None
+        or after is None
+        or before.group("before", "after", "python") != after.group("before", "after", "python")
+    ):
+        return False
+    names, more = ((found["names"] or found["imported"]).split(",") for found in (before, after))
+    return {name.strip() for name in names} <= {name.strip() for name in more}
