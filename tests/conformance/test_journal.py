@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from tests.conformance.journal_suite import JournalSuite
+from tests.journal.memory_journal import MemoryJournal
 
-from flyball.journal.memory import MemoryJournal
 from flyball.journal.sqlite import SqliteJournal
 
 

@@ -5,6 +5,7 @@ import threading
 from datetime import UTC, datetime
 
 import pytest
+from tests.journal.memory_journal import MemoryJournal
 from tests.support.simulator import World, a_task, suite
 
 from flyball.clock import SystemClock
@@ -16,7 +17,6 @@ from flyball.core.model.outcomes import Interrupted, Outcome, TurnEnded
 from flyball.core.model.state import State
 from flyball.core.model.task import Task, TaskId
 from flyball.engine.driver import Driver
-from flyball.journal.memory import MemoryJournal
 from flyball.journal.records import Holder, task_scope
 from flyball.ports import Perform, Stop
 from flyball.process import StopFlag

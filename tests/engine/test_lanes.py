@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 from tests.core.paper import EVALUATORS, PLAN, SUBTASKS, TRACK
 from tests.engine.no_setup import NoSetup
+from tests.journal.memory_journal import MemoryJournal
 from tests.support.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 from flyball.clock import SystemClock
@@ -26,7 +27,6 @@ from flyball.core.model.task import Settings, Task, TaskId
 from flyball.core.workflows import registry
 from flyball.engine.driver import Driver
 from flyball.engine.performer import Performer
-from flyball.journal.memory import MemoryJournal
 from flyball.journal.records import Holder, task_scope
 from flyball.ports import Notify, Stop, Workspace
 from flyball.process import StopFlag

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 from tests.conformance.journal_suite import AT, MOVED, a_task
+from tests.journal.memory_journal import MemoryJournal
 
 from flyball.journal.errors import LeaseHeld, LeaseLost, LeaseUnsupported
 from flyball.journal.leases import Lease, this_process, tree_scope
-from flyball.journal.memory import MemoryJournal
 from flyball.journal.records import Holder, task_scope
 
 HOLD = """
 import subprocess, sys
 from pathlib import Path
 from flyball.journal.leases import Lease, this_process
-from flyball.journal.memory import MemoryJournal
+from tests.journal.memory_journal import MemoryJournal
 from datetime import UTC, datetime
 AT = datetime(2026, 1, 5, 9, 0, 0, 123456, tzinfo=UTC)
 lease = Lease.take(MemoryJournal(), Path(sys.argv[1]), "task:001-x", this_process(AT))

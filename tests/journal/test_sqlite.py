@@ -11,9 +11,9 @@ import pytest
 from tests.conformance.journal_suite import AT, MOVED, a_task
 
 from flyball.core.model.task import TaskId
+from flyball.journal.database import MIGRATIONS
 from flyball.journal.errors import JournalCorrupt, JournalGone, JournalNewer, JournalOlder
 from flyball.journal.leases import this_process
-from flyball.journal.migrations import MIGRATIONS
 from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal
 
@@ -276,7 +276,7 @@ def test_a_migration_that_fails_leaves_nothing_half_done(path: Path, monkeypatch
     written(path)
     broken = (*MIGRATIONS, ("CREATE TABLE half (done TEXT)", "CREATE NONSENSE"))
     with monkeypatch.context() as patch:
-        patch.setattr("flyball.journal.migrations.MIGRATIONS", broken)
+        patch.setattr("flyball.journal.database.MIGRATIONS", broken)
         with pytest.raises(sqlite3.OperationalError, match="syntax error"):
             SqliteJournal.open(path)
     with SqliteJournal.open(path) as journal:
@@ -287,7 +287,7 @@ def test_a_migration_that_fails_leaves_nothing_half_done(path: Path, monkeypatch
 def test_an_older_journal_is_brought_up_to_date_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     task = written(path)
     monkeypatch.setattr(
-        "flyball.journal.migrations.MIGRATIONS",
+        "flyball.journal.database.MIGRATIONS",
         (*MIGRATIONS, ("ALTER TABLE tasks ADD COLUMN colour TEXT NOT NULL DEFAULT ''",)),
     )
     for _ in range(2):

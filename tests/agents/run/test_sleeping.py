@@ -8,7 +8,7 @@ import pytest
 from flyball.agents.dialect import Dialect, TurnRequest
 from flyball.agents.dialects.codex import CODEX
 from flyball.agents.dialects.opencode import OPENCODE
-from flyball.agents.run.retry_watch import SleepWatch
+from flyball.agents.run.cli import SleepWatch
 from flyball.process import StopFlag
 
 AGAIN = b'{"type":"error","message":"Reconnecting... 1/5 (last status: 429 Too Many Requests)"}\n'

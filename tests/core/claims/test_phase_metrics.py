@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from flyball.core.claims.phase_metrics import PhaseMetrics, parse_metrics, scalar
+from flyball.core.claims.native_markers import PhaseMetrics, parse_metrics, scalar
 
 pytestmark = pytest.mark.req("C70")
 

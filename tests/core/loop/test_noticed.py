@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 from tests.support.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
+from flyball.core.loop.gates import keeps_behaviour
 from flyball.core.loop.shipping import ELSEWHERE
 from flyball.core.model.effects import Measure, RunAgent
 from flyball.core.model.events import Judged, PersonSpoke
@@ -11,7 +12,6 @@ from flyball.core.model.measurement import Measurement, Noticed
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import State
 from flyball.core.model.task import AgentChoice, AgentSpec
-from flyball.core.text.requests import keeps_behaviour
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.status import unverified_parts
 

@@ -3,7 +3,7 @@
 from hypothesis import given, strategies as st
 
 from flyball.core.text.lines import split_lines
-from flyball.core.text.tables import in_column_order, tables, with_row
+from flyball.core.workflows.track.registers import in_column_order, tables, with_row
 
 PAGE = "# Log\n\n| Date | What |\n|---|:-:|\n| 2025 | a |\n\n```\n| Date | Fake |\n|---|---|\n```\n## Legend\n\n| Word |\n|---|\n| a |"
 

@@ -133,7 +133,12 @@ def _session(asked: TurnRequest) -> str:
 
 def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
     if summary.end is None:
-        return _end_unfinished(heard)
+        approval = _APPROVAL.search(heard.stderr_text)
+        if approval:
+            return "denied", f"denied: {approval[0]}", None
+        if GONE in heard.stderr_text:
+            return end_lost(heard)
+        return find_line(heard.other, _NOT_SET_UP) or ("crashed", NO_END, None)
     if summary.notes.get("spent"):
         return "usage_limit", summary.notes["spent"], None
     notice = _notice(summary)
@@ -141,15 +146,6 @@ def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
         return "ok", "", None
     said = notice.partition("\n\n")[0].removeprefix(f"{_FAILED}: ")
     return end_failed(ProviderFailure(said=said, known=find_kind(notice, _NOTICES)), heard, NO_END)
-
-
-def _end_unfinished(heard: ProgramOutput) -> HowEnded:
-    approval = _APPROVAL.search(heard.stderr_text)
-    if approval:
-        return "denied", f"denied: {approval[0]}", None
-    if GONE in heard.stderr_text:
-        return end_lost(heard)
-    return find_line(heard.other, _NOT_SET_UP) or ("crashed", NO_END, None)
 
 
 def _setting(path: Path, name: str) -> str:

@@ -85,12 +85,13 @@ def rank(entries: Iterable[LearningEntry], question: TurnSubject, least: float =
 
 def _score(entry: LearningEntry, by_words: float, question: TurnSubject) -> Ranked:
     shared = tuple(path for path in entry.fact.files if path in question.files)
+    days = max(0.0, (question.at - entry.at).total_seconds() / 86400) if question.at is not None else 0.0
     parts = {
         f"shares {', '.join(shared[: WEIGHTS.files_counted])}": WEIGHTS.file * min(len(shared), WEIGHTS.files_counted),
         "same folder": 0.0 if shared or not _same_folder(entry, question) else WEIGHTS.folder,
         "same part of the work": WEIGHTS.related if _is_related(entry, question) else 0.0,
         "shared words": WEIGHTS.words * by_words / (by_words + WEIGHTS.half) if by_words > 0 else 0.0,
-        "recent": WEIGHTS.recent * _freshness(entry.at, question.at),
+        "recent": WEIGHTS.recent * float(0.5 ** (days / WEIGHTS.half_life_days)),
         "anti-pattern": WEIGHTS.anti_pattern if entry.fact.kind == "anti-pattern" else 0.0,
     }
     reasons = ", ".join(part for part, worth in parts.items() if worth >= 0.05)
@@ -108,11 +109,6 @@ def _is_related(entry: LearningEntry, question: TurnSubject) -> bool:
     if entry.task != question.task:
         return False
     return not entry.fact.item or not question.item or entry.fact.item in question.related
-
-
-def _freshness(at: datetime, now: datetime | None) -> float:
-    days = max(0.0, (now - at).total_seconds() / 86400) if now is not None else 0.0
-    return float(0.5 ** (days / WEIGHTS.half_life_days))
 
 
 def word_scores(texts: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> dict[str, float]:

@@ -7,13 +7,71 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from flyball.core.text import tables
+import msgspec
+
+from flyball.core.text.fences import split_fences
 from flyball.core.text.json_edits import with_value_at, with_values
 from flyball.core.text.lines import line_end, split_lines
 from flyball.core.text.scrubbing import one_line
+
+_HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>.*?)[ \t#]*$")
+_RULE = re.compile(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*")
+
+
+class Table(msgspec.Struct, frozen=True):
+    """A table: the heading above it and its columns, both in lower case, and the lines of its rows, from 0, the last left out."""
+
+    title: str
+    head: tuple[str, ...]
+    first: int
+    last: int
+
+    def column(self, names: Collection[str]) -> int | None:
+        """The place of the first column that has one of these names."""
+        return next((place for place, name in enumerate(self.head) if name in names), None)
+
+
+def tables(text: str) -> tuple[Table, ...]:
+    """The tables of a page in their order; what looks like one in a code block is none."""
+    lines = split_fences(text.removeprefix("\ufeff")).prose.split("\n")
+    found: list[Table] = []
+    title = ""
+    for place, line in enumerate(lines):
+        if heading := _HEADING.match(line):
+            title = heading["title"].lower()
+        elif cells(line) and place + 1 < len(lines) and cells(lines[place + 1]) and _RULE.fullmatch(lines[place + 1]):
+            last = next((end for end in range(place + 2, len(lines)) if not cells(lines[end])), len(lines))
+            found.append(Table(title, tuple(cell.lower().strip("*_` ") for cell in cells(line)), place + 2, last))
+    return tuple(found)
+
+
+def cells(line: str) -> list[str]:
+    stripped = line.strip()
+    return [cell.strip() for cell in stripped.strip("|").split("|")] if stripped.startswith("|") else []
+
+
+def row(values: Iterable[str], end: str) -> str:
+    return f"| {' | '.join(one_line(value).replace('|', '/') for value in values)} |{end}"
+
+
+def in_column_order(
+    head: Sequence[str], columns: Mapping[str, Collection[str]], values: Mapping[str, str]
+) -> list[str]:
+    """Values in the order of a table's columns, each known by several names; by place where the head has none of them."""
+    meant = [next((key for key, names in columns.items() if name in names), "") for name in head]
+    return [values.get(key, "") for key in meant] if any(meant) else list(values.values())
+
+
+def with_row(text: str, table: Table, values: Iterable[str]) -> str:
+    """The page with one more row at a table's end."""
+    end, lines = line_end(text), split_lines(text)
+    before = "".join(lines[: table.last])
+    before += "" if before.endswith(("\n", "\r")) else end
+    return f"{before}{row(values, end)}{''.join(lines[table.last :])}"
+
 
 DECISION_COLUMNS = ("Date", "Decision", "Source", "Documents Updated", "Commit")
 _DECISION_COLUMNS = {
@@ -42,20 +100,20 @@ def with_completed(text: str, track: str, name: str, date: str, summary: str) ->
         return text
     if not _places(text, completed, track):
         values = {"track": track, "name": name, "date": date, "summary": summary}
-        text = tables.with_row(text, completed, tables.in_column_order(completed.head, _TRACK_COLUMNS, values))
+        text = with_row(text, completed, in_column_order(completed.head, _TRACK_COLUMNS, values))
     active = _table(text, "active")
     gone = _places(text, active, track) if active is not None else []
     return "".join(line for place, line in enumerate(split_lines(text)) if place not in gone)
 
 
-def _table(text: str, word: str) -> tables.Table | None:
-    return next((table for table in tables.tables(text) if word in table.title), None)
+def _table(text: str, word: str) -> Table | None:
+    return next((table for table in tables(text) if word in table.title), None)
 
 
-def _places(text: str, table: tables.Table, track: str) -> list[int]:
+def _places(text: str, table: Table, track: str) -> list[int]:
     """The lines of a table that are about a track, by the column of its ids."""
     lines, column = split_lines(text), table.column(_TRACK_COLUMNS["track"]) or 0
-    rows = ((place, tables.cells(lines[place])) for place in range(table.first, min(table.last, len(lines))))
+    rows = ((place, cells(lines[place])) for place in range(table.first, min(table.last, len(lines))))
     return [place for place, cells in rows if len(cells) > column and _is_named(cells[column], track)]
 
 
@@ -71,15 +129,15 @@ def with_decision(text: str, date: str, decision: str, source: str, documents: S
     """The log of decisions with one more row; a log without such a table, or none, gets one."""
     told = ", ".join(documents)
     values = {"date": date, "decision": decision, "source": source, "documents": told, "commit": commit}
-    log = next((table for table in tables.tables(text) if "decision" in table.head), None)
+    log = next((table for table in tables(text) if "decision" in table.head), None)
     if log is not None:
-        wanted = tables.in_column_order(log.head, _DECISION_COLUMNS, values)
+        wanted = in_column_order(log.head, _DECISION_COLUMNS, values)
         there = (line.strip() for line in split_lines(text)[log.first : log.last])
-        return text if tables.row(wanted, "") in there else tables.with_row(text, log, wanted)
+        return text if row(wanted, "") in there else with_row(text, log, wanted)
     end = line_end(text)
     rows = (DECISION_COLUMNS, ["---"] * len(DECISION_COLUMNS), values.values())
     before = text if text.removeprefix("\ufeff").strip() else f"{text.strip()}# Decision log{end}"
-    return f"{before.rstrip()}{end}{end}{''.join(tables.row(row, end) for row in rows)}"
+    return f"{before.rstrip()}{end}{end}{''.join(row(cells, end) for cells in rows)}"
 
 
 def _is_named(text: str, track: str) -> bool:
