@@ -153,8 +153,10 @@ def _go_on(site: Site, task: TaskId, flags: RunFlags, seat: Seat) -> int:
     if flags.budget_usd is not None:
         wanted = msgspec.structs.replace(settings, limits=limits)
         require_keepable_budget(wanted, state.task.agents, WORKFLOWS[state.task.workflow].roles)
-    changed = (limits, attended) != (settings.limits, settings.attended)
-    said = (SettingsChanged(limits, attended),) if changed else ()
+    changed = flags.may_change or (limits, attended) != (settings.limits, settings.attended)
+    said = (SettingsChanged(limits, attended, flags.may_change),) if changed else ()
+    if flags.may_change and state.stopped is not None and state.stopped.kind == "blocked":
+        site.journal.post(task, "reset", at=system_clock.now())
     if not site.journal.pending(task) and not _can_go_on(site, state, said, attended=attended):
         return _end_without_run(site, state, as_json=seat.as_json)
     return drive(site, task, *said, attended=attended, seat=seat)

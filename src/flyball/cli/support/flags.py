@@ -108,7 +108,7 @@ SETTINGS: dict[str, Any] = {
     ],
 }
 AT_RESUME = (
-    *("attended", "max_iterations", "max_cycles", "max_turns", "max_hours"),
+    *("attended", "may_change", "max_iterations", "max_cycles", "max_turns", "max_hours"),
     *("budget_usd", "budget_tokens", "turn_timeout", "idle_timeout"),
 )
 """What may be typed anew for a task that is open already."""

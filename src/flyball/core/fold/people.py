@@ -62,8 +62,7 @@ def _on_question_closed(state: State, fact: QuestionClosed) -> None:
 
 
 def _on_settings_changed(state: State, fact: SettingsChanged) -> None:
-    settings = replace(state.task.settings, limits=fact.limits, attended=fact.attended)
-    state.task = replace(state.task, settings=settings)
+    state.task = replace(state.task, settings=fact.change(state.task.settings))
     if state.stopped and state.stopped.kind == "limit":
         state.stopped = None
 

@@ -98,7 +98,7 @@ def _running(state: State) -> int:
 
 def _budget(state: State, lane: Lane) -> Step | None:
     _, said = limit_reached(state)
-    return halt(TaskStopped("limit", questions.led_by_trick(lane, said))) if said else None
+    return halt(TaskStopped("limit", questions.led_by_trick(state, lane, said))) if said else None
 
 
 def limit_reached(state: State) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from shlex import quote
 
 from flyball.core.loop.answers import HOURLY_LIMIT, Follow, take
 from flyball.core.loop.step import NOTHING, Step, halt, perform
@@ -22,6 +23,7 @@ FOUR_CHOICES = (
 )
 ROLLBACK = "rollback"
 TRICK_SHOWN = 300
+PATHS_SHOWN = 5
 _OF_TESTS = frozenset({"test-deleted", "test-weakened", "test-skipped", "test-config-changed", "protected-changed"})
 """Changes of protected files, which a request may need."""
 BLOCKERS_SHOWN = 600
@@ -41,19 +43,29 @@ def choices(state: State, lane: Lane) -> tuple[Option, ...]:
     return (*FOUR_CHOICES, Option(ROLLBACK, f"restore the last good tree and try again{like}"))
 
 
-def led_by_trick(lane: Lane, reason: str) -> str:
-    """A reason the loop ends for, behind the trick or the refused request that stands against it, if one does."""
+def led_by_trick(state: State, lane: Lane, reason: str) -> str:
+    """A reason the loop ends for, behind what was undone and stands against it, if something does, and before the way out."""
     caught = lane.loop.caught
+    restored = [t for t in lane.loop.last.tricks if t.harmless] if lane.loop.last is not None else []
+    tests = [t.path for t in (caught.tricks if caught else restored) if t.kind in _OF_TESTS]
     if lane.refused and (caught is None or caught.tricks[0].path in lane.refused):
-        refusal = f"The agent asked to change {first_few(lane.refused, 3)}, and that was refused"
-        return f"{refusal}: if the request needs it, run it with --may-change GLOB. {reason[:1].upper()}{reason[1:]}"
-    if caught is None:
+        tests = list(lane.refused)
+        lead = f"The agent asked to change {first_few(lane.refused, 3)}, and that was refused."
+    elif caught is not None:
+        trick = caught.tricks[0]
+        told = f"{trick.kind}: {trick.path}: {trick.detail}"[:TRICK_SHOWN].rstrip(". ")
+        lead = f"A trick was caught in iteration {caught.iteration}: {told}."
+    elif tests:
+        lead = f"The change of {first_few(sorted(set(tests)), 3)} was undone: the file is protected."
+    else:
         return reason
-    trick = caught.tricks[0]
-    told = f"{trick.kind}: {trick.path}: {trick.detail}"[:TRICK_SHOWN].rstrip(". ")
-    way_out = " If the request needs this change, run it with --may-change GLOB." if trick.kind in _OF_TESTS else ""
-    lead = f"A trick was caught in iteration {caught.iteration}: {told}."
-    return f"{lead} {reason[:1].upper()}{reason[1:].rstrip('.')}{f'.{way_out}' if way_out else ''}"
+    return f"{lead} {reason[:1].upper()}{reason[1:].rstrip('.')}{way_out(state, tests)}"
+
+
+def way_out(state: State, paths: Sequence[str]) -> str:
+    """How a person allows changes of protected files, as it is typed."""
+    options = " ".join(f"--may-change {quote(path)}" for path in sorted(set(paths))[:PATHS_SHOWN])
+    return f". If the request needs this change: flyball resume {state.task.id} {options}" if options else ""
 
 
 def find(state: State, lane: Lane, name: str) -> tuple[EffectId, Asked] | None:
@@ -127,7 +139,7 @@ def work_rejected(state: State, lane: Lane, by: str) -> Question:
     lines = [f"{c.status}: {c.name}: {c.detail}".rstrip(": ") for c in checks]
     lines += [f"{f.severity}: {f.message}" for f in lane.loop.findings if not f.check]
     why = f": {lane.loop.findings[0].message}" if lane.loop.findings else ""
-    text = led_by_trick(lane, f"{by} rejected the work {lane.rejections} times{why}")
+    text = led_by_trick(state, lane, f"{by} rejected the work {lane.rejections} times{why}")
     return Question(f"{by.lower()}-rejected", text, choices(state, lane), detail="\n".join(lines))
 
 
@@ -145,7 +157,7 @@ def hourly_limit(reason: str, ends_at: datetime) -> Question:
 def breaker_open(state: State, lane: Lane) -> Question:
     judged = lane.loop.judged
     seen = (judged.verdict.evidence, *judged.gate_1.missing, *_comparisons(state, lane, judged)) if judged else ()
-    text = led_by_trick(lane, why_stopped(lane))
+    text = led_by_trick(state, lane, why_stopped(lane))
     return Question("breaker", text, choices(state, lane), detail="\n".join(seen))
 
 
@@ -180,4 +192,4 @@ def out_of_reach(lane: Lane, hits: Sequence[LimitHit]) -> Question:
 
 def crashes(state: State, lane: Lane) -> Question:
     text = f"The agent crashed {plural(lane.crashes, 'time')} in a row in {lane.stage}: {lane.crash_detail}"
-    return Question("crashes", led_by_trick(lane, text), choices(state, lane), detail=lane.crash_detail)
+    return Question("crashes", led_by_trick(state, lane, text), choices(state, lane), detail=lane.crash_detail)

@@ -15,7 +15,7 @@ from flyball.core.health.observation import Observation
 from flyball.core.model.effects import Effect, Question
 from flyball.core.model.measurement import GateVerdict
 from flyball.core.model.outcomes import Outcome
-from flyball.core.model.task import MAIN, Commit, EffectId, Item, Limits, Task
+from flyball.core.model.task import MAIN, Commit, EffectId, Item, Limits, Settings, Task
 from flyball.core.text.quantities import plural
 
 Spoken = Literal[
@@ -288,10 +288,15 @@ class QuestionClosed(Fact, frozen=True, omit_defaults=True, tag="question.closed
 
 
 class SettingsChanged(Fact, frozen=True, omit_defaults=True, tag="settings.changed"):
-    """A person changed what the loop may spend, or whether somebody can be asked."""
+    """A person changed what the loop may spend, whether somebody can be asked, or allowed changes of more protected files."""
 
     limits: Limits
     attended: bool = False
+    may_change: tuple[str, ...] = ()
+
+    def change(self, settings: Settings) -> Settings:
+        allowed = tuple(dict.fromkeys((*settings.may_change, *self.may_change)))
+        return msgspec.structs.replace(settings, limits=self.limits, attended=self.attended, may_change=allowed)
 
 
 class TaskReopened(Fact, frozen=True, omit_defaults=True, tag="task.reopened"):

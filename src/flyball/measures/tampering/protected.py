@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import Remark, Trick
 from flyball.core.model.task import Commit, Item, Settings
-from flyball.measures.sources import is_program, is_test_file, looks_like_test, text_of
+from flyball.core.text.requests import changes_tests, subjects, words_of_names
+from flyball.measures.sources import is_code, is_program, is_test_file, looks_like_test, text_of
 from flyball.measures.tampering.clones import lost_in_a_clone
 from flyball.measures.tampering.gate_parts import is_named_after
 from flyball.measures.tampering.gate_scripts import is_gate_file, makings
@@ -22,7 +23,7 @@ from flyball.measures.tampering.plugins import plugin_files
 from flyball.measures.tampering.sections import is_sectioned, restore
 from flyball.measures.tampering.shadows import is_shadow
 from flyball.measures.tampering.tests_by_report import Held, UnnamedTests
-from flyball.measures.tampering.weakening import compare, find_force
+from flyball.measures.tampering.weakening import changed_parts, compare, find_force
 from flyball.measures.trees import Trees
 
 _CONFIGURATION = re.compile(
@@ -195,6 +196,9 @@ def protect(
         elif path not in sides.written and any(fnmatchcase(path, pattern) for pattern in settings.may_change):
             released.add(path)
             notes.append(f"{path} may change: a person said so (may_change)")
+        elif path not in sides.written and _are_changes_wanted(path, request, workspace):
+            released.add(path)
+            notes.append(f"{path} is taken from the candidate: the request asks for changes of its tests")
         elif is_sectioned(path):
             content, changed = _restore_sections(path, request, settings, workspace)
             rewritten.update(content)
@@ -219,6 +223,16 @@ def protect(
         sides.scripts,
         grown,
     )
+
+
+def _are_changes_wanted(path: str, request: Measure, workspace: Trees) -> bool:
+    """Whether the request says that tests change, and each test that did is about something it names."""
+    text = "\n".join(item.text for item in request.asked)
+    before, after = _versions(path, request, workspace)
+    if before is None or not looks_like_test(path) or not is_code(path) or not changes_tests(text):
+        return False
+    wanted = subjects(text)
+    return all(wanted & words_of_names(test) for test in changed_parts(path, before, after))
 
 
 def _restore_sections(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from flyball.core.model.measurement import Trick, TrickKind
 from flyball.core.text.quantities import first_few, plural
-from flyball.measures.sources import Defined, Function, called_name, is_script, parse, text_of
+from flyball.measures.sources import Defined, Function, called_name, declared_tests, is_script, parse, text_of
 from flyball.measures.tampering.growth import added_blocks, is_balanced, only_grows
 
 _SKIP = re.compile(r"(?:^|\.)(skip|skipif|skipIf|skipUnless|xfail|expectedFailure|importorskip|SkipTest|skipTest)$")
@@ -179,6 +179,22 @@ def tests_defined(module: ast.Module | None) -> dict[str, Function]:
     if module is not None:
         walk(module.body, "")
     return found
+
+
+def changed_parts(path: str, accepted: bytes, candidate: bytes | None) -> list[str]:
+    """What of an accepted test file is not as it was: the text of each test, or of whatever else stands in it."""
+    old, new = (parse(accepted), parse(candidate or b"")) if path.endswith(".py") else (None, None)
+    if old is None or new is None:
+        left = {test.id for test in declared_tests(path, candidate or b"")}
+        gone = [test.words for test in declared_tests(path, accepted) if test.id not in left]
+        return gone or [text_of(accepted)]
+    kept = {ast.dump(node) for node in ast.walk(new) if isinstance(node, ast.stmt)}
+    imports = ast.Import | ast.ImportFrom
+    outer = [
+        node for node in old.body if not isinstance(node, ast.ClassDef) or not tests_defined(ast.Module([node], []))
+    ]
+    every = [*tests_defined(old).values(), *(node for node in outer if not isinstance(node, imports))]
+    return [ast.unparse(node) for node in every if ast.dump(node) not in kept]
 
 
 def checks(function: ast.AST) -> list[ast.AST]:

@@ -18,7 +18,7 @@ def banner(state: State, history: TaskHistory) -> str:
     tests = f"{counts.passing} of {counts.total}" if counts and counts.total else "none measured"
     errors = [seen.error for seen in history.errors.recent if seen.lane == lane.name]
     lines = [
-        f"{lane.stage} stopped: {plain(led_by_trick(lane, lane.loop.breaker.reason or 'the breaker opened'))}",
+        f"{lane.stage} stopped: {plain(led_by_trick(state, lane, lane.loop.breaker.reason or 'the breaker opened'))}",
         *(() if lane.name == MAIN else (f"  subtask: {plain(lane.name)}",)),
         f"  iterations: {lane.loop.iteration} in this stage, {state.iterations} in all",
         f"  tests that pass: {tests}",

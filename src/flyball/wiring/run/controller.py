@@ -12,7 +12,7 @@ import msgspec
 
 from flyball import __version__, process
 from flyball.clock import system_clock
-from flyball.core.model.events import Fact, SessionStarted, WorkspaceRemoved
+from flyball.core.model.events import Fact, SessionStarted, SettingsChanged, WorkspaceRemoved
 from flyball.core.model.state import State
 from flyball.core.model.task import TaskId
 from flyball.engine.driver import Driver, Listener
@@ -42,6 +42,9 @@ class Controller(msgspec.Struct, frozen=True):
     def run(self, *said: Fact) -> State:
         """Take the task up, with what was said on the command line, and drive it until it stops."""
         task = self.site.state(self.task).task
+        for fact in said:
+            if isinstance(fact, SettingsChanged):
+                task = msgspec.structs.replace(task, settings=fact.change(task.settings))
         with hold_task(self.site, task) as held:
             self.site.journal.hide(known_secrets(task, self.environment, self.site.repository.root))
             view = self.site.view(self.task)
