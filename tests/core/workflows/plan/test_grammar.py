@@ -97,3 +97,8 @@ def test_what_the_rendered_plan_escapes_is_read_back_as_it_was():
     shown = r"- [ ] **1.1** read \[a\] — Acceptance: \`f(\*a)\` is a\|b; \_x\_ stays"
     (item,) = parse(shown).items
     assert (item.text, item.acceptance) == ("read [a]", ("`f(*a)` is a|b", "_x_ stays"))
+
+
+def test_a_fence_of_tildes_within_one_of_back_quotes_does_not_end_it() -> None:
+    plan = parse("```\n~~~\n- [ ] **1.1** an example\n~~~\n```\n- [ ] **1.2** do it — Files: `a.py` | Acceptance: x\n")
+    assert [item.id for item in plan.items] == ["1.2"]

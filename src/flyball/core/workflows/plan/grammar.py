@@ -14,6 +14,7 @@ import msgspec
 
 from flyball.core.loop.batches.choosing import SCAFFOLD, waiting_ring
 from flyball.core.model.task import Item
+from flyball.core.text.fences import split_fences
 from flyball.core.text.scrubbing import one_line, storable
 from flyball.core.workflows.plan.sources.wording import is_outside
 
@@ -30,7 +31,6 @@ _FIELD = re.compile(
 _DASH = re.compile(r"[ \t]+(?:—|–|--)[ \t]+|[ \t]+-[ \t]+(?=`?(?:files?|acceptance|depends|scaffold)\b)", re.IGNORECASE)
 _PIPE = re.compile(r"(?<!\\)\|")
 _ESCAPED = re.compile(r"\\([\\`*\[\]<>|~&_#+=-])")
-_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>.*?)[ \t#]*$")
 _NONE = frozenset({"", "none", "-", "n/a", "nothing"})
 
@@ -113,7 +113,7 @@ def parse(text: str) -> PlanText:
     """The plan in a text, with all that is wrong with it, in the order of its lines."""
     drafts: list[_SubtaskDraft] = []
     asking = False
-    for number, line in _lines(text):
+    for number, line in enumerate(split_fences(storable(text)).prose.split("\n"), 1):
         if heading := _HEADING.match(line):
             asking = heading["title"].strip().lower() == "open questions"
         elif asking:
@@ -124,16 +124,6 @@ def parse(text: str) -> PlanText:
             drafts[-1].take_below(line)
     entries = tuple(draft.entry() for draft in drafts)
     return PlanText(entries, problems(entries))
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines outside fences, with their numbers."""
-    fenced = False
-    for number, line in enumerate(storable(text).replace("\r\n", "\n").split("\n"), 1):
-        if _FENCE.match(line):
-            fenced = not fenced
-        elif not fenced:
-            yield number, line
 
 
 def problems(entries: Sequence[PlanLine]) -> tuple[str, ...]:
