@@ -96,7 +96,33 @@ def test_the_table_and_the_choice_are_printed(replay, traces, capsys, monkeypatc
     assert "4 loops, 2 pass, 2 of them resolved" in printed
     assert "flyball monitor" in printed
     assert "one standard error: one (2 loops) left out: the defaults" in printed
-    assert "one standard error: on repositories left out: 100.0%, 100.0%, 69.0%, 0.0%, 0.0%" in printed
+    assert "one standard error: on repositories left out: 100.0%, 100.0%, 69.0%, 0.0%, 0.0%, 75.0%" in printed
+
+
+def as_run(carries: str, counts: list[int]) -> dict[str, Any]:
+    """A loop of fresh contexts of which only the number of failing tests is known; 0 is green."""
+    its = [
+        {"t": n, "status": "test_fail" if count else "pass", "out": f"{count} failed, 9 passed", "fails": None,
+         "edit_hash": None, "applied": None, "asst": None, "cost": 1.0}
+        for n, count in enumerate(counts, 1)
+    ]  # fmt: skip
+    return {"id": "loop", "task": "task", "carries": carries, "resolved": False, "its": its}
+
+
+@pytest.mark.req("M18")
+def test_loops_of_fresh_contexts_are_replayed_as_they_ran_and_stopped_where_nothing_moves(
+    replay, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(replay, "BOOTSTRAPS", 40)
+    path = tmp_path / "outer.jsonl"
+    records = [as_run("tree", [7] * 10), as_run("tree", [7, 7, 7, 3, 3, 0]), as_run("feedback", [7, 4, *[7] * 8])]
+    path.write_text("\n".join(map(json.dumps, records)))
+    governed = [replay.replay(loop, replay.POLICIES["flyball monitor"]) for loop in replay.load(path)]
+    assert [(outcome.passed, outcome.usd) for outcome in governed] == [(False, 5), (True, 6), (False, 8)]
+    assert replay.main([str(path), str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("outer.jsonl: 3 loops, 1 pass, 0 of them resolved") == 2
+    assert "not recorded" in printed
 
 
 def test_without_traces_there_is_nothing_to_replay(replay, capsys):

@@ -26,7 +26,7 @@ REVIEWERS = re.compile(r"review|audit|eval|^qa$")
 WRITERS = re.compile(r"documenter|writer")
 
 
-def ask(question: str, number: int, tokens: int = 160, schema: dict[str, Any] | None = None) -> str:
+def ask(question: str, number: int, tokens: int = 300, schema: dict[str, Any] | None = None) -> str:
     turn = int(os.environ["FLYBALL_TURN"])
     asked = {"messages": [{"role": "user", "content": question}], "max_tokens": tokens, "temperature": 0.8}
     asked["seed"] = SEED * 10_000 + turn * 100 + number

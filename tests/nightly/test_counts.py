@@ -94,6 +94,7 @@ def test_a_package_of_each_build_back_end_has_the_counts_it_has_by_hand(publishe
     expected = counted(report)
     assert expected[0] > 0
     found, said = counted_by_init(place)
+    print(f"{published.package.name}: by hand {expected}, in init {found} (passed, failed, skipped)")
     assert found == expected, said
 
 

@@ -29,6 +29,8 @@ ONE_THREAD = ("--n_threads", "1", "--n_threads_batch", "1")
 """On a busy machine several threads wait for each other at every layer."""
 GATE = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q"
 MODELS = ("smollm2", "another")
+ITERATIONS = "15"
+"""So many chances to be believed; on two idle cores one takes about four seconds."""
 
 
 class Job(NamedTuple):
@@ -190,7 +192,16 @@ def test_a_model_that_cannot_code_gets_no_wrong_done(
     make_repository(repository, {**files, "flyball.toml": settings(model, seed, liar, other=other)})
     flyball(repository, "trust", "--yes")
     done = flyball(
-        repository, "run", "--workflow", workflow, "--from", source, "--unattended", "--json", "--max-iterations", "5"
+        repository,
+        "run",
+        "--workflow",
+        workflow,
+        "--from",
+        source,
+        "--unattended",
+        "--json",
+        "--max-iterations",
+        ITERATIONS,
     )
     assert done.stdout, done.stderr
     status = json.loads(done.stdout.splitlines()[-1])

@@ -55,6 +55,36 @@ def test_the_same_failure_three_times_is_a_stall_of_a_loop_that_names_no_subtask
     assert anew.evidence == "same failure 3x in one context: ValueError: x, iterations 1, 2, 3"
 
 
+def stops(lines):
+    """The number of the first iteration after which the loop is told to stop."""
+    return next((n for n, advice in enumerate(advised(*lines), 1) if advice.remedy is Remedy.STOP), None)
+
+
+@pytest.mark.req("M18", "M33")
+@pytest.mark.parametrize("restored", [None, False])
+def test_the_same_failure_in_five_fresh_contexts_ends_a_loop_that_tells_no_edits(restored):
+    def run(*outputs):
+        return [red(n, output, (), context=n, restored=restored) for n, output in enumerate(outputs, 1)]
+
+    assert stops(run(*["7 failed"] * 9)) == 5
+    assert stops(run("7 failed", "7 failed", *["4 failed"] * 9)) == 8
+    assert stops(run(*(f"{n} failed" for n in range(12)))) is None
+
+
+@pytest.mark.req("M18", "M33")
+def test_fresh_contexts_whose_edits_differ_are_given_twice_as_many_tries():
+    assert stops(red(n, context=n, edit=f"e{n}") for n in range(1, 14)) == 10
+    assert stops(red(n, context=n, edit="e") for n in range(1, 14)) == 5
+
+
+@pytest.mark.req("M18", "M33")
+def test_a_fresh_context_that_is_advised_and_never_begun_ends_the_loop():
+    given = advised(*(red(n) for n in range(1, 8)))
+    assert [advice.remedy for advice in given] == ["continue", *["fresh-context"] * 4, "stop", "stop"]
+    assert given[-1].health is Health.STALLED
+    assert "no advice was followed" in given[5].evidence
+
+
 @pytest.mark.req("M33")
 @pytest.mark.req("M17")
 def test_a_stream_can_be_given_thresholds():
@@ -68,7 +98,7 @@ def test_a_stream_can_be_given_thresholds():
 def test_a_loop_that_has_given_a_metric_goes_on_optimising_when_a_line_has_none():
     lines = [StreamObservation(1, metric=1.0), *(red(number) for number in range(2, 8))]
     assert {advice.remedy for advice in advised(*lines)} == {Remedy.CONTINUE}
-    assert advised(*(msgspec.structs.replace(line, kind="fix") for line in lines))[-1].remedy is Remedy.FRESH_CONTEXT
+    assert advised(*(msgspec.structs.replace(line, kind="fix") for line in lines))[2].remedy is Remedy.FRESH_CONTEXT
 
 
 @pytest.mark.req("M19")

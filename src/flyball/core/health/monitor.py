@@ -6,9 +6,11 @@ gives the health.
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from msgspec.structs import replace
 
-from flyball.core.health.history import History
+from flyball.core.health.history import History, Result
 from flyball.core.health.observation import REMEMBERED_FAILURES, Observation, observe
 from flyball.core.health.table import HealthCase, Own, Signal, count_outlived, find_health, gains
 from flyball.core.health.verdict import REMEDIES, Blocker, Confidence, Health, Remedy, Thresholds, Trend, Verdict
@@ -47,7 +49,11 @@ def follow(
 ) -> tuple[History, Verdict]:
     """The history with one more iteration, and the verdict on it; `own` is what only a loop of flyball's own has."""
     history = observe(history, seen)
-    return history, assess(history, seen, thresholds, own)
+    verdict = assess(history, seen, thresholds, own)
+    reason = (
+        "" if own or not history.results else _end_of_patience(HealthCase(history, seen, thresholds), verdict.remedy)
+    )
+    return history, change_remedy(verdict, Remedy.STOP, reason) if reason else verdict
 
 
 def assess(history: History, seen: Observation, thresholds: Thresholds = _DEFAULTS, own: Own | None = None) -> Verdict:
@@ -178,3 +184,27 @@ def _end_of_remedies(case: HealthCase, remedy: Remedy) -> str:
     if remedy is Remedy.FRESH_CONTEXT and history.contexts >= limits.contexts:
         return f"{plural(history.contexts, 'context is', 'contexts are')} spent{named}"
     return ""
+
+
+def _end_of_patience(case: HealthCase, remedy: Remedy) -> str:
+    """Why a loop that flyball does not drive should end: fresh contexts do not help it, or it follows no advice.
+
+    A loop that got past another failure is given one context more; one whose edits are known to differ, twice as many.
+    """
+    results, failure, limit = case.history.results, case.last.failure, case.limits.same_failure
+    if remedy is Remedy.ASK or failure is None or case.seen.context is None or not case.counts_repetition:
+        return ""
+    row = list(takewhile(lambda result: result.failure == failure, reversed(results)))
+    alike = [result for result in results if result.failure == failure]
+    differ = len({result.edit for result in row} - {None}) == len(row)
+    least = 2 * limit if differ else limit + (len(alike) < len(results))
+    if _contexts(row) >= least or _contexts(alike) >= 2 * limit:
+        return f"the same failure in {_contexts(alike)} contexts: {case.last.summary or failure}"
+    stale = len(case.in_context) - len({result.failing_set or result.failure for result in case.in_context})
+    if remedy is not Remedy.CONTINUE and stale >= limit:
+        return f"{plural(stale, 'iteration')} of this context repeated an earlier one, and no advice was followed"
+    return ""
+
+
+def _contexts(results: list[Result]) -> int:
+    return len({result.context for result in results})

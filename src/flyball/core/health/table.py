@@ -55,6 +55,11 @@ class HealthCase(NamedTuple):
         """C15: the agent works on, and nothing counts how far it is: a failure that repeats is no signal for a while."""
         return not _optimises(self) and 0 < self.last.unmoved <= self.limits.unchanged_output
 
+    @property
+    def counts_repetition(self) -> bool:
+        """Whether a failure that repeats is a signal at all."""
+        return not _optimises(self) and not self.is_in_progress
+
     def limit(self, setting: str) -> int:
         """The value of a setting; the breaker's depend on the stage."""
         name = setting.removeprefix("breaker.")

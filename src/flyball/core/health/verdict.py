@@ -113,6 +113,7 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     same_edit_in_context: int = 2
     unchanged_in_context: int = 2
     endings_before_stop: int = 2
+    same_failure: int = 5
     contexts: int = 5
     patience: int = 20
     broken_trees: int = 2
