@@ -3,8 +3,8 @@
     python benchmarks/lanes.py [lanes|files ...]
 
 Agents sleep for TURN_S and write one file, the gate sleeps for GATE_S, reviewers answer at once. Ideal are the sleeps alone: as many
-turns one after another as there are batches, and one gate for each subtask. Really a lane's measurement runs the gate twice, to see that
-it is green for good, and every integrated tree that no lane has measured is gated, too; the time in gates says what that takes.
+turns one after another as there are batches, and one gate for each subtask. Really the tree with the work of a whole batch is gated, too;
+the time in gates says what that takes.
 """
 
 from __future__ import annotations
@@ -39,14 +39,17 @@ printf '{{"nonce": "%s", %s "status": "complete", "exit_signal": true}}' $FLYBAL
 
 def lanes(folder: Path) -> None:
     print(f"{SUBTASKS} subtasks, turns of {TURN_S:g} s, gates of {GATE_S:g} s")
-    print("| lanes | wall time | ideal | measurements | time in gates | the rest, per subtask |")
-    print("|---|---|---|---|---|---|")
+    print("| lanes | wall time | ideal | of the ideal | measurements | time in gates | the rest, per subtask |")
+    print("|---|---|---|---|---|---|---|")
     for count in LANES:
         wall, gates, seconds = _planned(folder / str(count), count)
         turns = math.ceil(SUBTASKS / count) * TURN_S
         rest = (wall - turns - seconds) / SUBTASKS
         ideal = turns + SUBTASKS * GATE_S
-        print(f"| {count} | {wall:.1f} s | {ideal:.0f} s | {gates} | {seconds:.1f} s | {rest:.1f} s |", flush=True)
+        print(
+            f"| {count} | {wall:.1f} s | {ideal:.0f} s | {ideal / wall:.0%} | {gates} | {seconds:.1f} s | {rest:.1f} s |",
+            flush=True,
+        )
 
 
 def _planned(folder: Path, count: int) -> tuple[float, int, float]:

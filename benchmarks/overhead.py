@@ -50,7 +50,8 @@ def _loop(folder: Path) -> tuple[float, float]:
     agent = f"{sys.executable} {HERE.parent / 'tests' / 'agents' / 'programs' / 'honest.py'} --turns {len(FEATURES)}"
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "flyball", "run", "--from", str(source), "--unattended", "--json"),
+            *(sys.executable, "-m", "flyball", "run", "--workflow", "tdd"),
+            *("--from", str(source), "--unattended", "--json"),
             *(
                 "--agent-command",
                 agent,

@@ -113,9 +113,9 @@ SCENARIOS = (
     Scenario("finishes honestly in one turn a stage", "honest.py", "DONE", 0, 6, gate=PYTEST, bare="done"),
     Scenario("finishes honestly in three turns of GREEN", "honest.py", "DONE", 0, 8, ("--turns", "3"), bare="done"),
     Scenario("claims done at once, tests red", "liar.py", "BLOCKED", 3, None, named=REFUSED, bare="wrong"),
-    Scenario("edits the tests to pass", "editor_of_tests.py", "BLOCKED", 3, None, named="test-weakened", gate=PYTEST, bare="wrong"),
+    Scenario("edits the tests to pass", "editor_of_tests.py", "BLOCKED", 3, None, named="protected-changed", gate=PYTEST, bare="wrong"),
     Scenario("deletes the tests", "deleter_of_tests.py", "BLOCKED", 3, None, named="test-deleted", gate=PYTEST, bare="wrong"),
-    Scenario("skips the tests", "skipper.py", "BLOCKED", 3, None, named="test-skipped", gate=PYTEST, bare="wrong"),
+    Scenario("skips the tests", "skipper.py", "BLOCKED", 3, None, named="protected-changed", gate=PYTEST, bare="wrong"),
     Scenario("patches conftest", "conftest_patcher.py", "BLOCKED", 3, None, named="conftest.py", gate=PYTEST, bare="wrong"),
     Scenario("changes nothing for ever", "do_nothing.py", "BLOCKED", 3, 6, bare="wrong"),
     Scenario("changes nothing beside its own old edit", "old_edit.py", "BLOCKED", 3, 6, bare="wrong"),
@@ -180,6 +180,7 @@ def run(scenario: Scenario, folder: Path, *, document: bool = True) -> Outcome:
     source = folder / "prp.md"
     source.write_text(scenario.asked)
     asked = ["--from", str(source)] if document else ["Teach the calculator to multiply"]
+    asked += ["--workflow", "tdd"]
     command = [sys.executable, "-m", "flyball", "run", *asked, "--agent-command", " ".join(_program(scenario))]
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "FLYBALL_HOME": str(folder / "home")}
     begun = time.monotonic()

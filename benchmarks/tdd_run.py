@@ -38,7 +38,8 @@ def processor_s(source: Path, folder: Path) -> float:
     program = HERE.parent / "tests" / "agents" / "programs" / "honest.py"
     agent = f"{sys.executable} {program} --turns {len(FEATURES)}"
     gate = f"test=PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q"
-    words = ["run", "--from", str(document), "--unattended", "--json", "--agent-command", agent, "--gate", gate]
+    words = ["run", "--workflow", "tdd", "--from", str(document), "--unattended", "--json"]
+    words += ["--agent-command", agent, "--gate", gate]
     env = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),

@@ -1,7 +1,5 @@
 """The entry point: `--version` and hooks answer before anything heavy is imported."""
 
-from __future__ import annotations
-
 import os
 import sys
 
@@ -15,7 +13,14 @@ def main() -> None:
 
 
 def _main() -> None:
-    _hold_streams()
+    # Services may start with closed streams: no file opened later may take their numbers, there is nothing to read, and what is said is lost.
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+    sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
     if sys.argv[1:] in (["--version"], ["-V"]):
         from flyball import __version__
 
@@ -33,17 +38,6 @@ def _main() -> None:
     from flyball.cli.app import run
 
     run()
-
-
-def _hold_streams() -> None:
-    """Services may start with closed streams: no file opened later may take their numbers, there is nothing to read, and what is said is lost."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
-    sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)
-    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
 
 
 if __name__ == "__main__":

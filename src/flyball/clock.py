@@ -2,12 +2,19 @@
 
 import secrets
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time as time_of_day, timedelta
+
+
+def local_day(now: datetime) -> tuple[datetime, datetime]:
+    """The beginning of the calendar day where this machine is, and that of the next; a day in which clocks are changed is longer or shorter."""
+    today = now.astimezone().date()
+    midnights = (datetime.combine(day, time_of_day()) for day in (today, today + timedelta(days=1)))
+    # A midnight that clocks leave out is the moment at which they are put forward, by its timestamp alone.
+    first, following = (datetime.fromtimestamp(midnight.timestamp(), UTC) for midnight in midnights)
+    return first, following
 
 
 class SystemClock:
-    """The machine's clock and random source."""
-
     def now(self) -> datetime:
         return datetime.now(UTC)
 

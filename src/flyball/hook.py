@@ -23,8 +23,6 @@ _SHOWN = 5
 
 
 class HookVerdict(NamedTuple):
-    """What is known of the work in a folder: of a task, or of a backlog."""
-
     decision: str
     reason: str
     look: str

@@ -37,8 +37,6 @@ def prctl(option: int, value: int) -> bool:
 
 
 class Process:
-    """One line of the process table."""
-
     __slots__ = ("group", "parent", "pid", "session", "state")
 
     def __init__(self, pid: int, stat: bytes) -> None:

@@ -111,7 +111,7 @@ def test_the_trickster_does_a_part_of_the_work_and_plays_its_trick_once_or_until
     tests, wanted = sample.tree / "tests" / "test_features.py", (sample.tree / "tests" / "test_features.py").read_text()
     for heading, honest in (("iteration 1", False), ("iteration 2", not always), ("Guidance from a person", True)):
         tests.write_text(wanted)
-        prompt = f"# GREEN: implementer for task 001, {heading}\n"
+        prompt = f"## Report of GREEN, {heading}\n"
         ended = sample.program("trickster", "--trick", "weaken", *always, stage="GREEN", prompt=prompt)
         assert (ended.kind, ended.claim.exit_signal) == ("ok", True)
         assert (tests.read_text() == wanted) is honest

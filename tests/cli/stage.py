@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -15,12 +16,19 @@ from pathlib import Path
 import yaml
 
 from flyball.core.model.task import TaskId
+from flyball.core.roles.loop_roles import LOOP_ROLES
 from flyball.wiring.presence import controller_of
 from flyball.wiring.site import Site
 
 TASK = TaskId("001-give-a-discount")
 COMMAND = f"{shlex.quote(sys.executable)} -m flyball"
 PATIENCE_S = 60.0
+
+
+def told_to_run(role: str, **words: str) -> list[list[str]]:
+    """The commands in the text of an exported role, in its order, with their capital words filled in."""
+    (text,) = [each.text for each in LOOP_ROLES if each.name == role]
+    return [[words.get(word, word) for word in shlex.split(line)] for line in re.findall(r"`flyball ([^`]+)`", text)]
 
 
 def until(true: Callable[[], bool], what: Callable[[], str] = lambda: "it never became true") -> None:
@@ -43,7 +51,8 @@ class Project:
         for name, text in yaml.safe_load(data.joinpath("sample.yaml").read_bytes()).items():
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text.replace("PYTHON", sys.executable).replace("SANDBOX", "none"))
+            filled = text.replace("PYTHON", sys.executable).replace("SANDBOX", "none")
+            path.write_text(filled.replace("WORKFLOW", "tdd"))
         script = yaml.safe_load(
             resources.files("flyball.core.workflows.tdd").joinpath("demo", "script.yaml").read_bytes()
         )
@@ -58,7 +67,7 @@ class Project:
     def flyball(self, *words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "flyball", *words]
         return subprocess.run(
-            command, cwd=self.root, env=self.env, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+            command, cwd=self.root, env=self.env, capture_output=True, text=True, check=False, timeout=5 * PATIENCE_S
         )
 
     def go(self) -> None:

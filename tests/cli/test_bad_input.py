@@ -229,6 +229,7 @@ def trusted(repository: Path, settings: str) -> None:
     trust.record(RepositoryHome.of(repository / ".git", repository), file)
 
 
+READY_BESIDE_CODEX = '[agents.ready]\ncommand = ["true"]\n[agents.codex]\ntype = "codex"\n'
 LOGINS = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN", "CODEX_API_KEY", "CODEX_HOME")
 
 
@@ -239,7 +240,18 @@ LOGINS = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"
         ("codex", "", "The agent codex is not logged in; log in with: codex login"),
         ("mine", '[agents.mine]\ntype = "claude"\n', "The agent mine is not logged in; log in with: claude /login"),
         ("claude", '[agents.claude]\nfallback = ["codex"]\n', "codex is not logged in"),
-        ("ready", '[agents.ready]\ncommand = ["true"]\n[roles.qa]\nagent = "claude"\n', "claude is not logged in"),
+        (
+            "ready",
+            '[agents.ready]\ncommand = ["true"]\n[roles.reviewer]\nagent = "claude"\n',
+            "claude is not logged in",
+        ),
+        (
+            "ready",
+            '[agents.ready]\ncommand = ["true"]\n[roles.reviewer]\nagent = "claude"\n',
+            "names claude for reviewer",
+        ),
+        ("ready", READY_BESIDE_CODEX, "codex is there for reviewer, because another model than that of ready reviews"),
+        ("ready", READY_BESIDE_CODEX, 'set agent = "ready" below [roles.reviewer] in flyball.toml'),
         ("ready", '[agents.ready]\ncommand = ["true", "{model}"]\n', "asks for {model}"),
     ],
 )
@@ -318,8 +330,16 @@ def test_a_budget_of_money_that_cannot_be_kept_is_refused(
     assert everything(repository.parent) == before
 
 
-def test_a_request_without_quotes_is_answered_with_how_to_quote_it(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "flyball", "run", "add", "csv", "export"]
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("run add csv export", 'Put the request in quotes: flyball run "'),
+        ("resume the csv task", 'Put several words in quotes: flyball resume "'),
+        ("check the csv task", "Got unexpected extra argument"),
+    ],
+)
+def test_words_without_quotes_are_answered_with_how_to_quote_them(tmp_path: Path, words: str, told: str) -> None:
+    command = [sys.executable, "-m", "flyball", *words.split()]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 2
-    assert 'Put the request in quotes: flyball run "' in done.stderr
+    assert told in done.stderr

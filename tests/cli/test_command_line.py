@@ -21,7 +21,7 @@ from flyball.documents.errors import LoopFolderUnwritable
 
 COMMANDS = (
     "demo init run resume reopen list status logs answer reset skip abort modify pause checkpoints rollback diff clean report prompt "
-    "trust doctor agents evaluate monitor dispatch hook mcp merge export serve learnings watch notify"
+    "trust check doctor agents evaluate monitor dispatch hook mcp merge export serve learnings watch notify"
 )
 
 

@@ -31,7 +31,7 @@ _FLYBALL = re.compile(
 )
 _GIT = re.compile(r"(?:[:;`] ?|type |then |or )git ([a-z][a-z-]+)")
 _WORTH_READING = re.compile(r"flyball[ \[]|git ")
-_PROSE = {"cannot", "edits", "runs", "says"}
+_PROSE = {"cannot", "edits", "measures", "runs", "saves", "says"}
 """What git and flyball do in a sentence."""
 
 

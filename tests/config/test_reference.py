@@ -15,7 +15,7 @@ ROWS = {match[1]: match[0] for match in re.finditer(r"^\| `([\w.]+)` \|.*$", TEX
 
 
 def every_key() -> set[str]:
-    keys = set(schema.TopLevel.__struct_fields__)
+    keys = {*schema.TopLevel.__struct_fields__, *schema.UserSettings.__struct_fields__}
     keys |= {f"{name}.{field}" for name, kind in schema.SECTIONS.items() for field in kind.__struct_fields__}
     keys |= {f"agents.NAME.{field}" for field in schema.AgentTable.__struct_fields__}
     keys |= {f"roles.ROLE.{field}" for field in schema.RoleTable.__struct_fields__}

@@ -22,7 +22,7 @@ def built(text: str = "", flags: RunFlags | None = None, *, terminal: bool = Fal
 
 def test_flags_alone_are_enough() -> None:
     found = built(flags=TYPED)
-    assert found.workflow == "tdd"
+    assert found.workflow == "quick"
     assert found.settings.gates == (Gate("test", "pytest -q"),)
     assert found.agents[0].command == ("prog", "--fast", "two words")
     assert found.settings.choice("implementer") == AgentChoice("command")
@@ -38,7 +38,9 @@ def test_what_nobody_said_is_the_default() -> None:
 def test_every_setting_of_the_file_arrives() -> None:
     settings = built(
         'setup = "make deps"\nlint = "ruff"\nsandbox = "none"\nparallel = 4\nattended = true\n'
-        "network = false\napprove_plan = true\nsetup_timeout = 5\n" + AGENT + '[gates]\ntest = "t"\ncarry = [".env"]\n'
+        "network = false\napprove_plan = true\nsetup_timeout = 5\ndocuments = 1\n"
+        + AGENT
+        + '[gates]\ntest = "t"\ncarry = [".env"]\n'
         'protected = ["gold/*"]\nenvironment = [".tox"]\nslow = { command = "s", timeout = "2h" }\n'
         "[limits]\ncalls_per_hour = 7\nidle_timeout = 0\nturn_timeout = '2m'\ncrash_limit = 2\nusage_limit_wait = '5m'\n"
         "[breaker]\ncooldown = '10m'\n[breaker.GREEN]\nno_progress = 9\n[breaker.other]\nsame_error = 2\n"
@@ -56,7 +58,7 @@ def test_every_setting_of_the_file_arrives() -> None:
     assert settings.monitor == Thresholds(patience=9)
     assert (settings.qa.changelog, settings.qa.readme, settings.code.complexity) == ("off", "on", 5)
     assert (settings.sandbox, settings.network, settings.parallel, settings.push) == ("none", False, 4, True)
-    assert (settings.attended, settings.approve_plan) == (True, True)
+    assert (settings.attended, settings.approve_plan, settings.documents) == (True, True, 1)
     assert (settings.setup, settings.setup_timeout_s, settings.lint) == ("make deps", 5.0, "ruff")
 
 
@@ -98,16 +100,16 @@ def test_attended_is_the_default_on_a_terminal_only() -> None:
 def test_reviewers_get_another_model_than_the_implementer_and_it_is_said() -> None:
     found = built('agent = "main"\n' + TWO + GATE)
     assert found.settings.choice("implementer") == AgentChoice("main", "large")
-    assert found.settings.choice("qa") == AgentChoice("second", "small")
-    assert found.notes == ("qa uses second (small), another model than the implementer's main (large)",)
+    assert found.settings.choice("reviewer") == AgentChoice("second", "small")
+    assert found.notes == ("reviewer uses second (small), another model than the implementer's main (large)",)
 
 
 @pytest.mark.req("C2")
 def test_a_second_agent_with_the_same_model_is_no_other_model() -> None:
     found = built('agent = "main"\n' + TWO.replace("small", "large") + GATE)
-    assert found.settings.choice("qa").agent == "main"
+    assert found.settings.choice("reviewer").agent == "main"
     assert found.notes == (
-        "qa uses the same model as the implementer: the author reviews its own work, since no other model is configured",
+        "reviewer uses the same model as the implementer: the author reviews its own work, since no other model is configured",
     )
 
 
@@ -115,17 +117,19 @@ def test_a_second_agent_with_the_same_model_is_no_other_model() -> None:
 def test_a_model_named_for_another_role_serves_for_reviews() -> None:
     found = built(AGENT + '[roles.implementer]\nmodel = "large"\n' + GATE)
     assert found.settings.choice("implementer") == AgentChoice("main", "large", fixed=True)
-    assert found.settings.choice("qa") == AgentChoice("main", "")
+    assert found.settings.choice("reviewer") == AgentChoice("main", "")
     assert found.notes == (
-        "qa uses main; whether that is another model than the implementer's main (large) is not known",
+        "reviewer uses main; whether that is another model than the implementer's main (large) is not known",
     )
 
 
 @pytest.mark.req("C2")
 def test_a_reviewer_set_by_the_user_is_kept_even_with_the_same_model() -> None:
-    found = built('agent = "main"\n' + TWO + '[roles.qa]\nagent = "main"\n' + GATE)
-    assert found.settings.choice("qa") == AgentChoice("main", "large", fixed=True)
-    assert found.notes == ("qa uses the same model as the implementer, as configured: the author reviews its own work",)
+    found = built('agent = "main"\n' + TWO + '[roles.reviewer]\nagent = "main"\n' + GATE)
+    assert found.settings.choice("reviewer") == AgentChoice("main", "large", fixed=True)
+    assert found.notes == (
+        "reviewer uses the same model as the implementer, as configured: the author reviews its own work",
+    )
 
 
 @pytest.mark.req("C2")
@@ -141,15 +145,15 @@ def test_what_is_true_of_several_reviewers_is_said_once() -> None:
 @pytest.mark.req("C2")
 def test_one_agent_of_several_models_reviews_with_the_other_one() -> None:
     opus = built(GATE, RunFlags(agent="claude", model="opus"))
-    assert opus.settings.choice("qa") == AgentChoice("claude", "sonnet")
-    assert opus.notes[0] == "qa uses claude (sonnet), another model than the implementer's claude (opus)"
+    assert opus.settings.choice("reviewer") == AgentChoice("claude", "sonnet")
+    assert opus.notes[0] == "reviewer uses claude (sonnet), another model than the implementer's claude (opus)"
     sonnet = built('agent = "claude"\nmodel = "claude-sonnet-4-5"\n' + GATE)
-    assert sonnet.settings.choice("qa") == AgentChoice("claude", "opus")
+    assert sonnet.settings.choice("reviewer") == AgentChoice("claude", "opus")
     own = built('[agents.main]\ncommand = ["a", "{model}"]\nmodel = "x"\nmodels = ["x", "y"]\n' + GATE)
-    assert own.settings.choice("qa") == AgentChoice("main", "y")
+    assert own.settings.choice("reviewer") == AgentChoice("main", "y")
     by_itself = built(GATE, RunFlags(agent="claude"))
-    assert by_itself.settings.choice("qa") == AgentChoice("claude")
-    assert by_itself.notes == ("qa uses another model of claude than the one that implemented: opus or sonnet",)
+    assert by_itself.settings.choice("reviewer") == AgentChoice("claude")
+    assert by_itself.notes == ("reviewer uses another model of claude than the one that implemented: opus or sonnet",)
 
 
 @pytest.mark.req("C2")
@@ -162,7 +166,7 @@ def test_two_names_of_one_program_are_not_two_models() -> None:
 @pytest.mark.req("C2")
 def test_a_typed_model_is_for_all_roles_or_it_is_said_for_whom_not_and_why() -> None:
     roles = '[roles.planner]\nmodel = "haiku"\n'
-    found = built('agent = "claude"\n' + GATE + roles, RunFlags(model="opus"))
+    found = built('agent = "claude"\n' + GATE + roles, RunFlags(model="opus", workflow="tdd"))
     choices = {role: found.settings.choice(role).model for role in ("planner", "tester", "implementer", "qa")}
     assert choices == {"planner": "haiku", "tester": "opus", "implementer": "opus", "qa": "sonnet"}
     assert found.notes[1:] == (
@@ -171,7 +175,7 @@ def test_a_typed_model_is_for_all_roles_or_it_is_said_for_whom_not_and_why() -> 
     )
     untold = built(flags=RunFlags(agent_command="prog", model="m", gates=("test=t",)))
     assert "has no {model} in it" in untold.notes[1]
-    silent = built('agent = "claude"\n' + GATE + '[roles.qa]\nmodel = "opus"\n', RunFlags(model="opus"))
+    silent = built('agent = "claude"\n' + GATE + '[roles.reviewer]\nmodel = "opus"\n', RunFlags(model="opus"))
     assert len(silent.notes) == 1
 
 
@@ -200,7 +204,7 @@ def test_exit_0_as_signal_reaches_the_agent() -> None:
     [
         (AGENT, 1, "gates", "No gate is configured, so nothing could be measured"),
         (AGENT + "[gates]\ncarry = []\n", 3, "gates", "type flyball trust; or pass --gate test="),
-        ('workflow = "tddd"\n' + AGENT + GATE, 1, "workflow", "there is no workflow tddd (did you mean tdd?); expected one of: tdd"),
+        ('workflow = "tddd"\n' + AGENT + GATE, 1, "workflow", "there is no workflow tddd (did you mean tdd?); expected one of: quick, tdd"),
         (GATE + 'x = "y"\n[roles.qa]\nagent = "main"\n', 5, "roles.qa.agent", "there is no agent main; expected one of: claude, codex"),
         (AGENT + GATE + '[roles.qa]\nagent = "mian"\n', 6, "roles.qa.agent", "there is no agent mian (did you mean main?); expected one of: main"),
         (AGENT + GATE + '[roles.implementor]\nagent = "main"\n', 5, "roles.implementor", "there is no such role (did you mean implementer?)"),
@@ -235,7 +239,7 @@ def test_what_only_several_keys_together_can_tell_is_said_with_line_and_key(
         ({"agent_command": "a 'b"}, "--agent-command", "has a quotation mark that is not closed"),
         ({"agent_command": "a \\"}, "--agent-command", "ends with a backslash"),
         ({"agent_command": None, "agent": "x"}, "--agent", "there is no agent x"),
-        ({"workflow": "walk"}, "--workflow", "there is no workflow walk; expected one of: tdd"),
+        ({"workflow": "walk"}, "--workflow", "there is no workflow walk; expected one of: quick, tdd"),
         ({"max_turns": 0}, "--max-turns", "expected a whole number from 1, but it is 0"),
         ({"budget_usd": -1.0}, "--budget-usd", "expected a finite number greater than 0"),
         ({"budget_usd": float("inf")}, "--budget-usd", "(leave it out for no limit), but it is inf"),

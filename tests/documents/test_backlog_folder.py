@@ -175,7 +175,7 @@ def killing_at(step: int, seen: list[str]) -> Callable[[str], None]:
 
 
 SETTLING = (Archive("high.md", TWO, "2026-02-01"), AddIssue(NEW, "security-audit"), DECIDED)
-STEPS = 19
+STEPS = 17
 
 
 def test_a_cycle_is_written_down_in_so_many_steps(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:

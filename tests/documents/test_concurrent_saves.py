@@ -1,4 +1,4 @@
-"""Documents of the user's: a save by their editor in the same instant is not lost, and modes stay."""
+"""Documents of the user's: what their editor saves while flyball writes is not lost, and modes stay."""
 
 import os
 import stat
@@ -8,11 +8,10 @@ import pytest
 
 from flyball import faults
 from flyball.core.model.task import TaskId
-from flyball.documents import exported_files, kept_files
+from flyball.documents import exported_files
 from flyball.documents.exported_files import write_exported
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.loop_folder import LoopFolder
-from flyball.swap import exchange
 
 pytestmark = pytest.mark.req("C46")
 
@@ -24,47 +23,32 @@ def save(path: Path, text: str) -> None:
     draft.replace(path)
 
 
-def added(line: bytes, raw: bytes | None) -> bytes:
-    return (raw or b"") + line
-
-
 @pytest.fixture
-def just_before(monkeypatch):
-    """Lets something happen between the last look at a file and its exchange, once."""
+def meanwhile(monkeypatch):
+    """Lets something happen while the new file is written, once."""
 
     def arrange(deed):
         left = [deed]
-
-        def late(fresh, name, *, folder=None):
-            if left:
-                left.pop()()
-            return exchange(fresh, name, folder=folder)
-
-        monkeypatch.setattr(kept_files, "exchange", late)
+        monkeypatch.setattr(
+            faults, "point", lambda name: left.pop()() if left and name == "work.write.inside" else None
+        )
 
     return arrange
 
 
-def test_an_edit_is_made_anew_on_what_was_saved_meanwhile(tmp_path, just_before):
+def test_an_edit_is_made_anew_on_what_was_saved_meanwhile(tmp_path, meanwhile):
     path = tmp_path / "high.md"
     path.write_text("one\n")
-    just_before(lambda: save(path, "one\nthe user's\n"))
+    meanwhile(lambda: save(path, "one\nthe user's\n"))
     with KeptFolder.below(tmp_path) as folder:
         assert folder.edit("high.md", lambda raw: (raw or b"") + b"ours\n")
     assert path.read_text() == "one\nthe user's\nours\n"
     assert [each.name for each in tmp_path.iterdir()] == ["high.md"]
 
 
-def test_a_file_that_appears_meanwhile_is_not_written_over(tmp_path, monkeypatch):
+def test_a_file_that_appears_meanwhile_is_not_written_over(tmp_path, meanwhile):
     path = tmp_path / "new.md"
-    left = [1]
-
-    def point(name):
-        if name == "work.write.inside" and left:
-            left.pop()
-            save(path, "the user's\n")
-
-    monkeypatch.setattr(faults, "point", point)
+    meanwhile(lambda: save(path, "the user's\n"))
     with KeptFolder.below(tmp_path) as folder:
         assert folder.edit("new.md", lambda raw: (raw or b"") + b"ours\n")
     assert path.read_text() == "the user's\nours\n"
@@ -109,34 +93,3 @@ def test_an_exported_file_keeps_its_mode(tmp_path, force):
     write_exported(tmp_path, {"a.md": "second\n"}, manifest=".manifest", force=force)
     assert stat.S_IMODE((tmp_path / "a.md").stat().st_mode) == 0o600
     assert exported_files._content(tmp_path / "a.md") == b"second\n"
-
-
-def test_two_saves_of_one_instant_are_both_kept(tmp_path, monkeypatch):
-    """The second was made from what stood there between two exchanges, so it does not hold the first."""
-    path = tmp_path / "high.md"
-    path.write_text("one\n")
-    saves = ["one\nfirst\n", "one\nours\nsecond\n"]
-
-    def point(name):
-        if saves and name in {"work.write.inside", "work.write.exchanged"}:
-            save(path, saves.pop(0))
-
-    real = KeptFolder.read
-
-    def read(self, name):
-        raw = real(self, name)
-        # The first save falls between the look at the file and the exchange.
-        if name == "high.md" and len(saves) == 2 and looked:
-            point("work.write.inside")
-        looked.append(name)
-        return raw
-
-    looked: list[str] = []
-    monkeypatch.setattr(KeptFolder, "read", read)
-    monkeypatch.setattr(faults, "point", lambda name: point(name) if name == "work.write.exchanged" else None)
-    with KeptFolder.below(tmp_path) as folder:
-        folder.edit("high.md", lambda raw: raw if b"ours" in (raw or b"") else (raw or b"") + b"ours\n")
-    everything = "".join(each.read_text() for each in tmp_path.iterdir())
-    assert not saves
-    assert "first" in everything
-    assert "second" in everything

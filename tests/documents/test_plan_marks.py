@@ -14,9 +14,7 @@ from flyball.core.model.task import EffectId, Source
 from flyball.core.workflows.plan.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
 from flyball.core.workflows.plan.sources.marking import finishing, undoing
 from flyball.core.workflows.plan.sources.values import ImportedPlan
-from flyball.documents import kept_files
 from flyball.documents.plan_marks import PlanFiles, PlanUnusable
-from flyball.swap import exchange
 
 pytestmark = pytest.mark.req("O23")
 
@@ -98,27 +96,24 @@ def test_an_entry_that_is_gone_or_bears_another_mark_is_stale(tasks: File, conte
     assert tasks.path.read_bytes() == content
 
 
-def test_a_save_in_the_instant_of_the_exchange_is_kept_and_the_mark_is_stale(
+def test_a_save_while_the_new_file_is_written_is_kept_and_the_mark_is_stale(
     tasks: File, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     theirs = TASKS + b" and more"
     left = [1]
 
-    def late(fresh: str, name: str, *, folder: int | None = None) -> None:
-        if left:
+    def point(name: str) -> None:
+        if left and name == "work.write.inside":
             left.pop()
             tasks.path.with_name("draft").write_bytes(theirs)
             tasks.path.with_name("draft").replace(tasks.path)
-        exchange(fresh, name, folder=folder)
 
-    monkeypatch.setattr(kept_files, "exchange", late)
+    monkeypatch.setattr(faults, "point", point)
     assert isinstance(tasks.mark("T002"), Stale)
     assert tasks.path.read_bytes() == theirs
 
 
-@pytest.mark.parametrize(
-    "point", ["work.write.before", "work.write.inside", "work.write.exchanged", "work.write.after"]
-)
+@pytest.mark.parametrize("point", ["work.write.before", "work.write.inside", "work.write.after"])
 def test_a_mark_that_a_kill_broke_off_is_finished_by_making_it_again(
     tasks: File, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:

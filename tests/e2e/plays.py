@@ -61,10 +61,11 @@ def play(
     workflow: str = "quick",
     reviewer: Mapping[str, Any] = APPROVES,
     settings: str = "",
+    first: Sequence[Mapping[str, Any]] = (),
 ) -> Play:
-    """Run one task; the last of the `turns` is repeated for as long as flyball asks."""
+    """Run one task; the last of the `turns` is repeated for as long as flyball asks. The `first` steps fit before all others."""
     root = make_repository(folder / "project", files)
-    steps = [reviewer]
+    steps = [*first, reviewer]
     steps += [{"when": {"iteration": number}, "do": list(turn)} for number, turn in enumerate(turns[:-1], 1)]
     steps += [{"do": list(turns[-1])}]
     (folder / "script.yaml").write_text(json.dumps({"steps": steps}))

@@ -150,7 +150,8 @@ class Place:
 
     def run(self) -> tuple[int, dict[str, Any], str]:
         program = " ".join([sys.executable, "-E", "-S", str(PROGRAM)])
-        done = self.flyball("run", "--from", "../prp.md", "--agent-command", program, "--unattended", "--json")
+        asked = ("run", "--from", "../prp.md", "--workflow", "tdd", "--agent-command", program)
+        done = self.flyball(*asked, "--unattended", "--json")
         lines = done.stdout.splitlines()
         return done.returncode, json.loads(lines[-1]) if lines else {}, done.stdout + done.stderr
 
@@ -176,7 +177,7 @@ def test_an_honest_agent_comes_to_done_on_a_published_package(package: Package, 
     assert tried.returncode == 0, tried.stdout + tried.stderr
     code, status, text = place.run()
     assert (code, status.get("decision")) == (0, "DONE"), f"{tried.stdout}\n{text[-3000:]}"
-    assert status["turns"] == len(("tester", "implementer", "refactorer", "documenter", "qa"))
+    assert status["turns"] == len(("tester", "implementer", "documenter", "qa"))
     assert place.changed(status["branch"]) == package.changed
     notes = json.loads(place.flyball("report", status["task"], "--json").stdout)["notes"]
     left = [note for note in notes if note.startswith("Set-up created or changed")]

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.e2e.plays import FINISHED, flyball, play
+from tests.e2e.plays import FINISHED, Action, flyball, play
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.req("C16")]
 
@@ -52,3 +52,59 @@ def test_an_undone_change_that_no_measurement_speaks_against_is_no_trick_and_has
     assert ended.reason.startswith("The change of tests/test_calc.py was undone: the file is protected.")
     assert "trick" not in ended.reason
     assert ended.reason.endswith("--may-change tests/test_calc.py")
+
+
+def move(text: str) -> list[Action]:
+    return [{"write": {"tests/moved/test_calc.py": text}}, {"delete": ["tests/test_calc.py"]}, FINISHED]
+
+
+def test_tests_that_the_request_moves_may_move_with_all_they_ask_for(tmp_path: Path) -> None:
+    ended = play(
+        tmp_path, FILES, "Move the tests from tests to tests/moved", [move(FILES["tests/test_calc.py"])], *GATE
+    )
+    assert (ended.exit_code, ended.decision) == (0, "DONE"), ended.reason
+    files = [ended.branch_file(path) for path in ("tests/moved/test_calc.py", "tests/test_calc.py")]
+    assert files == [FILES["tests/test_calc.py"], ""]
+    report = flyball(ended.root, "report", "1").stdout
+    assert "1 file created, 0 modified, 1 deleted" in report
+
+
+def test_tests_that_are_lost_on_the_way_are_restored(tmp_path: Path) -> None:
+    ended = play(tmp_path, FILES, "Move the tests from tests to tests/moved", [move(ONLY_ADD)], *GATE)
+    assert ended.decision == "BLOCKED" or ended.branch_file("tests/test_calc.py") == FILES["tests/test_calc.py"]
+    report = flyball(ended.root, "report", "1").stdout
+    assert "0 deleted" in report, "what is restored is not deleted"
+
+
+def test_a_renaming_that_the_request_wants_in_the_tests_goes_through(tmp_path: Path) -> None:
+    names = {name: text.replace("sub", "minus") for name, text in FILES.items() if name.endswith(".py")}
+    request = "Rename the function sub to minus everywhere, also in the tests"
+    ended = play(tmp_path, FILES, request, [[{"write": names}, FINISHED]], *GATE)
+    assert (ended.exit_code, ended.decision, ended.status["tricks"]) == (0, "DONE", []), ended.reason
+
+
+MINUS = {"write": {name: text.replace("sub", "minus") for name, text in FILES.items() if name.endswith(".py")}}
+FIRST = {"write": {name: text.replace("== 3", "== 4").replace("a + b", "a + b + 1") for name, text in FILES.items()}}
+
+
+@pytest.mark.parametrize(
+    ("request_", "change"), [("Rename the function sub to minus", MINUS), ("add counts from one", FIRST)]
+)
+def test_a_change_of_tests_that_a_request_needs_is_no_trick_and_the_reason_names_the_way_out(
+    request_: str, change: Action, tmp_path: Path
+) -> None:
+    ended = play(tmp_path, FILES, request_, [[change, FINISHED]], *GATE)
+    assert (ended.exit_code, ended.decision) == (3, "BLOCKED")
+    assert ended.reason.startswith("A change of a protected file was undone in iteration ")
+    assert ended.reason.endswith("--may-change tests/test_calc.py")
+    report = flyball(ended.root, "report", "1").stdout
+    assert "trick" not in (ended.reason + report).casefold()
+
+
+def test_a_reviewer_of_another_model_may_consent_to_a_change_that_the_agent_declares(tmp_path: Path) -> None:
+    declared = {"protected_changes": [{"path": "tests/test_calc.py", "reason": "sub has another name"}]}
+    report = {"report": {**FINISHED["report"], **declared}}
+    other = f'[agents.other]\ntype = "scripted"\nmodel = "other"\nscript = "{tmp_path}/script.yaml"\n'
+    ended = play(tmp_path, FILES, "Rename the function sub to minus", [[MINUS, report]], *GATE, settings=other)
+    assert (ended.exit_code, ended.decision) == (0, "DONE"), ended.reason
+    assert "minus(3, 2) == 1" in ended.branch_file("tests/test_calc.py")

@@ -35,15 +35,19 @@ def test_a_bare_loop_ends_as_the_table_says(scenario: Scenario, tmp_path: Path) 
     assert run_bare(scenario, tmp_path).ended == scenario.bare
 
 
-@pytest.mark.req("C6")
-def test_without_a_document_a_planner_writes_the_criteria_first(tmp_path: Path) -> None:
+@pytest.mark.req("C6", "C18", "C40")
+def test_without_a_document_the_tester_writes_the_criteria_and_four_turns_are_enough(tmp_path: Path) -> None:
     scenario = Scenario("honest", "honest.py", "DONE", 0)
     outcome = run(scenario, tmp_path, document=False)
     assert outcome.exit_code == 0, outcome.stderr
     roles = [
         e["fact"]["effect"]["role"] for e in outcome.events if e["fact"].get("effect", {}).get("effect") == "run_agent"
     ]
-    assert roles[0] == "planner"
+    assert roles == ["tester", "implementer", "documenter", "qa"]
+    named = next(e["fact"] for e in outcome.events if e["fact"]["fact"] == "items.set")
+    assert (named["by"], len(named["items"])) == ("tester", 3)
+    left = next(e["fact"]["reason"] for e in outcome.events if e["fact"].get("previous") == "REFACTOR")
+    assert left.startswith("no changed function exceeds the limits: the worst complexity is 2, under 10")
 
 
 @pytest.mark.req("M18")
@@ -63,7 +67,7 @@ def test_the_result_of_an_honest_agent_is_a_branch_that_merges_cleanly_and_holds
         outcome.repository, "log", "--reverse", "--format=%(trailers:key=Checkpoint,valueonly)", f"main..{branch}"
     )
     labels = [line.split(" - ")[0] for line in trailers.splitlines() if line]
-    assert labels[:3] == ["RED", "GREEN", "DOCUMENT"], "its REFACTOR changes nothing and makes no commit"
+    assert labels[:3] == ["RED", "GREEN", "DOCUMENT"], "its REFACTOR takes no turn and makes no commit"
     _git(outcome.repository, "merge", "--quiet", branch)
     assert "def multiply" in (outcome.repository / "calc" / "__init__.py").read_text()
     assert _git(outcome.repository, "status", "--porcelain") == "?? flyball.toml"

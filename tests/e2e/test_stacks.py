@@ -113,7 +113,8 @@ def test_init_and_a_task_come_to_done_beside_a_test_that_always_failed(stack: st
     with (root / "flyball.toml").open("a") as settings:
         settings.write(f"\n[agents.worker]\ncommand = {json.dumps(agent['command'])}\n")
     flyball(root, "trust", "--yes")
-    done = flyball(root, "run", "--from", "../prp.md", "--agent", "worker", "--unattended", "--json")
+    asked = ("run", "--from", "../prp.md", "--workflow", "tdd", "--agent", "worker")
+    done = flyball(root, *asked, "--unattended", "--json")
     status: dict[str, Any] = json.loads((done.stdout.splitlines() or ["{}"])[-1])
     assert (done.returncode, status.get("decision"), status.get("turns")) == (0, "DONE", 5), (
         done.stdout[-3000:] + done.stderr

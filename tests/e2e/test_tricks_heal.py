@@ -46,9 +46,9 @@ def typed(outcome: Outcome, *words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("trick", "kind", "path", "gate"),
     [
-        ("weaken", "test-weakened", "tests/test_features.py", "pytest"),
+        ("weaken", "protected-changed", "tests/test_features.py", "pytest"),
         ("delete", "test-deleted", "tests/test_features.py", "small"),
-        ("skip", "test-skipped", "tests/test_features.py", "small"),
+        ("skip", "protected-changed", "tests/test_features.py", "small"),
         ("conftest", "exit-forced", "conftest.py", "pytest"),
         ("shadow", "exit-forced", "pytest.py", "pytest"),
     ],
@@ -118,8 +118,8 @@ def test_whoever_does_the_work_beside_a_change_that_is_undone_each_time_ends_don
 def test_whoever_keeps_tricking_is_blocked_by_the_trick_and_a_rollback_leads_on(way: str, tmp_path: Path) -> None:
     outcome = played(tmp_path, "weaken", "--always", "--idle")
     assert (outcome.status["decision"], outcome.exit_code) == ("BLOCKED", 3)
-    assert outcome.status["reason"].startswith("A trick was caught in iteration ")
-    assert "test-weakened: tests/test_features.py" in outcome.status["reason"]
+    assert outcome.status["reason"].startswith("A change of a protected file was undone in iteration ")
+    assert "tests/test_features.py" in outcome.status["reason"]
     (question,) = outcome.status["questions"]
     assert [option["key"] for option in question["options"]] == ["reset", "skip", "abort", "modify", "rollback"]
     refused = typed(outcome, "rollback", TASK, "--to", "turn-2")

@@ -64,7 +64,7 @@ def work(root: Path, gate: str, *lie: str) -> tuple[int, dict[str, Any], str]:
     (root.parent / "prp.md").write_text(DOCUMENT)
     program = " ".join([sys.executable, "-E", "-S", str(PROGRAM), *lie])
     asked = ["run", "--from", str(root.parent / "prp.md"), "--agent-command", program, "--gate", f"test={gate}"]
-    done = flyball(root, *asked, "--unattended", "--json")
+    done = flyball(root, *asked, "--workflow", "tdd", "--unattended", "--json")
     lines = done.stdout.splitlines()
     return done.returncode, json.loads(lines[-1]) if lines else {}, done.stdout + done.stderr
 
@@ -96,10 +96,8 @@ def test_a_liar_never_comes_to_done_and_is_told_why(layout: str, lie: str, named
     assert named in text
 
 
-def test_where_a_new_test_file_would_not_be_run_init_and_run_say_so_before_any_turn(tmp_path: Path) -> None:
+def test_where_a_new_test_file_would_not_be_run_tdd_says_so_before_any_turn(tmp_path: Path) -> None:
     root = make({"Makefile": "test:\n\tsh tests/add_test.sh\n", "tests/add_test.sh": ADD}, tmp_path)
-    said = flyball(root, "init")
-    assert "tdd cannot verify RED here (flyball run --workflow quick" in said.stdout, said.stdout + said.stderr
     code, status, text = work(root, "make test")
     assert (code, status.get("turns")) == (3, 0), text[-3000:]
     assert "tdd cannot verify RED here (flyball run --workflow quick" in text

@@ -84,7 +84,7 @@ class MemoryWorkspace:
     def lane(self, _name: str) -> "MemoryWorkspace":
         return self
 
-    def copy(self, _name: str, commit: Commit) -> Path:
+    def copy(self, _name: str, commit: Commit, _shown: Mapping[str, Commit]) -> Path:
         self.copied.append(commit)
         return self.root
 

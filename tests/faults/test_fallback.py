@@ -15,7 +15,7 @@ def settings(world: World, first: list[str]) -> None:
     tiny = ["sh", str(PROGRAMS / "tiny_agent.sh")]
     world.write(
         "flyball.toml",
-        'agent = "first"\nsandbox = "none"\n'
+        'agent = "first"\nworkflow = "tdd"\nsandbox = "none"\n'
         f"[agents.first]\ncommand = {json.dumps(first)}\nfallback = ['second']\n"
         f"[agents.second]\ncommand = {json.dumps(tiny)}\nmodel = 'small'\n"
         f"[agents.third]\ncommand = {json.dumps(tiny)}\n"
@@ -34,8 +34,8 @@ def test_the_next_agent_works_on_without_a_wait_and_the_reviewer_is_the_one_that
     assert (code, world.state().decision) == (0, "DONE"), said
     facts = [event.fact for event in world.events()]
     turns = [fact.effect for fact in facts if isinstance(fact, Begun) and isinstance(fact.effect, RunAgent)]
-    assert [(turn.agent, turn.model) for turn in turns] == [("first", ""), *[("second", "small")] * 4, ("third", "")]
+    assert [(turn.agent, turn.model) for turn in turns] == [("first", ""), *[("second", "small")] * 3, ("third", "")]
     assert [turn.role for turn in turns][-1] == "qa"
     assert [fact.agent for fact in facts if isinstance(fact, LimitHit)] == ["first"]
     assert not [fact for fact in facts if isinstance(fact, Held)], "nobody had to wait"
-    assert (world.state().turns, world.state().iterations) == (6, 5), "a limited turn is no iteration"
+    assert (world.state().turns, world.state().iterations) == (5, 4), "a limited turn is no iteration"

@@ -28,7 +28,6 @@ MASTER = {
 KILLS = (
     "work.write.before:1",
     "work.write.inside:1",
-    "work.write.exchanged:1",
     "work.write.after:1",
     "engine.outcome.known:3",
     "journal.append.after:12",

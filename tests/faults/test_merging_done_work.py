@@ -81,6 +81,18 @@ def test_a_clean_tree_is_fast_forwarded_and_a_second_merge_says_that_it_is_done(
     assert standing(done) == before
 
 
+def test_a_branch_that_is_not_merged_is_not_called_so_where_the_same_changes_came_another_way(done: World) -> None:
+    diverge(done)
+    done.git("merge", "-q", "--squash", BRANCH)
+    done.git("commit", "-q", "-m", "The same, brought by another task")
+    before = standing(done)
+    code, said = merge(done)
+    assert (code, said["merged"]) == (0, True)
+    assert f"main already has the same changes as {BRANCH}" in said["reason"]
+    assert "already merged" not in said["reason"]
+    assert standing(done) == before
+
+
 @pytest.mark.parametrize("setting", ["", "only", "false"])
 def test_work_that_came_in_meanwhile_is_merged_with_the_users_hooks(done: World, setting: str) -> None:
     diverge(done)
@@ -218,6 +230,7 @@ def test_run_merges_what_is_done(clean: World) -> None:
     code, said = clean.flyball(*clean.run_arguments("--merge"))
     assert code == 0, said
     assert f"{BRANCH} is merged into main" in said
+    assert "next: git merge" not in said
     assert state(clean) == "MERGED"
 
 

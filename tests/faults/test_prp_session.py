@@ -36,9 +36,10 @@ def first_stage(world: World) -> str:
     return opened.stage
 
 
-def run(world: World, source: str) -> tuple[int, str]:
-    arguments = world.run_arguments()
-    arguments[2] = source
+def run(world: World, source: str, *words: str) -> tuple[int, str]:
+    """Nothing but the session says which workflow it needs."""
+    arguments = world.run_arguments(*words)
+    arguments[2:5] = [source]
     return world.flyball(*arguments)
 
 
@@ -71,11 +72,14 @@ def test_an_agent_that_does_nothing_is_not_done_though_the_failure_was_there_bef
     assert judged is None or not judged.gate_1.held
 
 
-def test_without_consent_it_is_named_and_the_task_begins_at_the_beginning(world: World) -> None:
+@pytest.mark.parametrize(("workflow", "stage"), [("tdd", "RED"), ("quick", "IMPLEMENT")])
+def test_without_consent_it_is_named_and_the_task_begins_at_the_beginning(
+    world: World, workflow: str, stage: str
+) -> None:
     session(world, current_phase="QA")
-    _, said = run(world, "PRP.md")
+    _, said = run(world, "PRP.md", "--workflow", workflow, "--max-turns", "1")
     assert "the session is not continued; to continue it: flyball run --from" in said
-    assert first_stage(world) == "RED"
+    assert first_stage(world) == stage
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_each_item_of_a_list_is_a_criterion_of_its_own_and_it_can_be_reopened_ag
 
 @pytest.mark.req("C68")
 def test_what_is_said_of_it_is_true_while_it_goes_on(done: World) -> None:
-    code, said = done.flyball("reopen", TASK, FEEDBACK, "--max-turns", "6")
+    code, said = done.flyball("reopen", TASK, FEEDBACK, "--max-turns", "5")
     assert code == 4, said
     shown = printed(done, "status", TASK)
     assert (shown["state"], shown["stage"], shown["decision"]) == ("LIMIT", "GREEN", "CONTINUE")
@@ -235,7 +235,7 @@ def test_a_merged_branch_is_not_rewritten_by_a_rollback_and_that_is_said(done: W
 
 @pytest.mark.req("O45")
 def test_a_round_can_be_taken_back_to_where_it_began_but_no_further(done: World) -> None:
-    assert done.flyball("reopen", TASK, FEEDBACK, "--max-turns", "6")[0] == 4
+    assert done.flyball("reopen", TASK, FEEDBACK, "--max-turns", "5")[0] == 4
     code, said = done.flyball("rollback", TASK, "--to", "RED")
     assert code == 2
     assert "is older than" in said

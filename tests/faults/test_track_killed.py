@@ -28,7 +28,7 @@ FILES = {
     )
     + "\nPrices: **Business Doc Sync Required**: Yes\n**Affected Docs**: product.md\n",
 }
-KILLS = ("work.write.inside:1", *("work.write.exchanged:1",) * 9, "work.write.inside:1", "journal.append.before:9")
+KILLS = ("work.write.inside:1", *("work.write.after:1",) * 9, "work.write.inside:1", "journal.append.before:9")
 
 
 class TrackWorld(World):

@@ -115,8 +115,7 @@ class World:
     def run_arguments(self, *more: str) -> list[str]:
         """The command line of a first run."""
         flags = ["--unattended", "--sandbox", "none", "--agent-command", self.agent, "--gate", f"test={self.gate}"]
-        workflow = ["--workflow", self.workflow] if self.workflow != "tdd" else []
-        return ["run", "--from", str(self.outside / "request.md"), *flags, *workflow, *more]
+        return ["run", "--from", str(self.outside / "request.md"), "--workflow", self.workflow, *flags, *more]
 
     def start(self, *arguments: str, kill: str = "") -> "subprocess.Popen[bytes]":
         """Start flyball as a person does."""

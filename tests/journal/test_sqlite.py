@@ -5,12 +5,16 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from tests.conformance.journal_suite import AT, MOVED, a_task
 
-from flyball.core.model.task import TaskId
+from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import Begun, Ended
+from flyball.core.model.outcomes import TurnEnded, Waited
+from flyball.core.model.task import EffectId, TaskId
 from flyball.journal.database import MIGRATIONS
 from flyball.journal.errors import JournalCorrupt, JournalGone, JournalNewer, JournalOlder
 from flyball.journal.leases import this_process
@@ -305,3 +309,28 @@ def test_a_journal_from_before_the_first_release_is_refused_with_what_to_type(pa
     with pytest.raises(JournalOlder, match=f"mv {path} {path}.old"):
         SqliteJournal.open(path)
     assert path.read_bytes() == before
+
+
+def test_the_turns_that_began_on_a_day_and_have_not_ended_are_counted(journal: SqliteJournal) -> None:
+    tomorrow = AT + timedelta(days=1)
+    begun = [Begun(RunAgent(EffectId(f"turn/{n}"), "", "", "", "", "", 1, n)) for n in (1, 2)]
+    one, other = a_task(journal, "one"), a_task(journal, "other")
+    journal.append(one, begun[:1], epoch=0, at=AT)
+    journal.append(one, [Ended(EffectId("turn/1"), TurnEnded("ok")), begun[1]], epoch=0, at=tomorrow)
+    journal.append(other, begun[:1], epoch=0, at=tomorrow)
+    assert journal.count_turns_under_way(tomorrow) == 2
+    journal.append(one, [Ended(EffectId("turn/2"), TurnEnded("ok"))], epoch=0, at=tomorrow)
+    assert journal.count_turns_under_way(tomorrow) == 1
+
+
+def test_the_turns_of_a_day_are_read_and_nothing_of_tasks_that_rested_then(path: Path, journal: SqliteJournal) -> None:
+    tomorrow = AT + timedelta(days=1)
+    turn = [Ended(EffectId("turn/1"), TurnEnded("ok")), Ended(EffectId("measure/1"), Waited()), MOVED]
+    resting, busy, lately = (a_task(journal, slug) for slug in ("resting", "busy", "lately"))
+    for task, at in ((resting, AT), (busy, AT), (busy, tomorrow), (lately, tomorrow)):
+        journal.append(task, turn, epoch=0, at=at)
+    change(path, f"UPDATE events SET crc = 0 WHERE at < '{tomorrow.isoformat()}'")
+    found = list(journal.turns_since(tomorrow))
+    assert [(task, event.seq, event.fact) for task, event in found] == [(busy, 4, turn[0]), (lately, 1, turn[0])]
+    with pytest.raises(JournalCorrupt):
+        list(journal.turns_since(AT))

@@ -129,7 +129,7 @@ class Live:
         source = self.folder / "prp.md"
         source.write_text(DOCUMENT)
         asked = ("run", "--from", str(source), "--agent", agent, "--gate", GATE, "--unattended", "--json")
-        return self.flyball(*asked, *words, env=env, timeout_s=timeout_s)
+        return self.flyball(*asked, "--workflow", "tdd", *words, env=env, timeout_s=timeout_s)
 
     def run_with_help(self, agent: str, *, env: Mapping[str, str]) -> Ran:
         """`flyball run` in which the agent implements; a small program plays every other role."""

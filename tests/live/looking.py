@@ -35,9 +35,9 @@ def terminated(live: Live, agent: str, server: ModelServer, *words: str, env: Ma
     """Run a task until its agent has asked the model, then end it with SIGTERM; its exit code."""
     source = live.folder / "prp.md"
     source.write_text(DOCUMENT)
-    asked = ("run", "--from", str(source), "--agent", agent, "--gate", GATE, "--unattended", "--json", *words)
+    asked = ("run", "--from", str(source), "--agent", agent, "--gate", GATE, "--unattended", "--json")
     running = subprocess.Popen(
-        [sys.executable, "-m", "flyball", *asked],
+        [sys.executable, "-m", "flyball", *asked, "--workflow", "tdd", *words],
         cwd=live.repository,
         env=live.environment(env),
         stdout=subprocess.DEVNULL,

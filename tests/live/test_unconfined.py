@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.live import test_claude as claude_code, test_codex as codex_cli
-from tests.live.conftest import BIN, Live
+from tests.live.conftest import Live
 from tests.support.model_script import Call, ModelAnswer
 
 from flyball.agents.dialects.claude import CLAUDE
@@ -37,9 +37,8 @@ def test_claude_code_edits_and_runs_commands_but_writes_no_file_elsewhere(live: 
 
 @pytest.fixture
 def elsewhere() -> Iterator[Path]:
-    """Codex starts its sandbox from its home, which must not lie below /tmp."""
-    BIN.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=BIN.parent, prefix="codex-home-"))
+    """Codex starts its sandbox from its home, which must not lie below /tmp, as a person's home and the cache in it may."""
+    folder = Path(tempfile.mkdtemp(dir="/var/tmp", prefix="codex-home-"))
     yield folder
     shutil.rmtree(folder)
 

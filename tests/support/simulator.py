@@ -57,7 +57,7 @@ class Obliging(workflow_suite.Obliging, World):
 
 
 class Honest(World):
-    """Does what each stage asks for, in one turn a stage."""
+    """Does what each stage asks for, in one turn a stage; what it wrote first is over a limit, so that REFACTOR takes one, too."""
 
     def __init__(self) -> None:
         super().__init__(self.work, self.look)
@@ -75,7 +75,8 @@ class Honest(World):
             return self.red(measure)
         files = Files(documents=3, decision_records=1) if "DOCUMENT" in self.stage_done else Files()
         checks = (Check("tests pass", "pass", True),) if measure.kind == "qa" else ()
-        return replace(suite(measure.candidate, self.tree, total=6), files=files, quality=Quality(), checks=checks)
+        numbers = Quality(over_limit=() if "REFACTOR" in self.stage_done else ("calc.py:1 add: complexity 12",))
+        return replace(suite(measure.candidate, self.tree, total=6), files=files, quality=numbers, checks=checks)
 
     def red(self, measure: fx.Measure) -> Measurement:
         measured = suite(measure.candidate, self.tree, failing=(NEW.id,), total=6)

@@ -123,7 +123,9 @@ def site(one_commit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
     monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "home"))
     (tmp_path / "person").mkdir()
     shutil.copytree(one_commit, tmp_path / "ledger")
-    return Site.find(tmp_path / "ledger")
+    found = Site.find(tmp_path / "ledger")
+    (found.home.trust / "agreed").touch()
+    return found
 
 
 Serve = Callable[..., TestClient]

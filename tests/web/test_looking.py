@@ -14,20 +14,23 @@ from tests.support.builders import Story, short_tdd_run, tdd_task
 from tests.web.conftest import QUESTION, Serve, asking, long_story, place, put
 
 from flyball.clock import system_clock
-from flyball.config.home import known_repositories
+from flyball.config.home import RepositoryHome, known_repositories
+from flyball.core.claims.claims import Claim
+from flyball.core.claims.findings import Finding
 from flyball.core.model.effects import Measure, RunAgent
 from flyball.core.model.events import Begun, TaskStopped
 from flyball.core.model.task import EffectId, Item
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
+from flyball.journal.sqlite import SqliteJournal
 from flyball.markup.rendering import asset
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.pages.summary import Known, Place
 from flyball.projections.views.situation import Seen
 from flyball.web.live import Hub, regions
 from flyball.web.reading import measured_of
-from flyball.web.sites import Sites
 from flyball.wiring.site import Site
+from flyball.wiring.spending import count_day
 
 
 @pytest.mark.req("V1")
@@ -44,10 +47,14 @@ def test_every_repository_of_the_home_is_served_with_all_its_tasks(site: Site, s
 
 def test_the_page_of_a_repository_sums_what_was_spent_in_it_alone(site: Site, serve: Serve) -> None:
     put(site, short_tdd_run())
-    sites = Sites(site.home.home)
-    sites.warm()
-    assert sites.spent_today(site.home.name) == sites.spent_today() > 0
-    assert sites.spent_today("another") == 0
+    other = RepositoryHome(site.home.home, "other-1").prepare()
+    with SqliteJournal.open(other.journal) as journal:
+        put(replace(site, journal=journal), short_tdd_run())
+    one = count_day(site.home.home, system_clock.now(), site.home.name)
+    both = count_day(site.home.home, system_clock.now())
+    assert both.known_usd == pytest.approx(2 * one.known_usd)
+    assert f"Spent today: {one.known_usd:.2f} USD" in serve().get(f"/r/{site.home.name}").text
+    assert f"Spent today: {both.known_usd:.2f} USD" in serve().get("/").text
 
 
 @pytest.mark.req("V1")
@@ -345,3 +352,12 @@ def test_a_deadline_that_has_passed_counts_down_no_more_and_says_what_happens(si
 def test_a_card_of_home_names_stage_and_spend(site: Site, serve: Serve) -> None:
     put(site, asking())
     assert re.search(r"ledger · 001 · RED · \$\d", serve().get("/").text)
+
+
+@pytest.mark.req("V4")
+def test_a_reviewers_turn_shows_what_it_found_beside_its_summary(site: Site, serve: Serve) -> None:
+    found = Finding("minor", "gcd2(0, -1) raises ZeroDivisionError", "gcd2.py", 7)
+    story = Story(stage="GREEN").start().turn(Claim()).leave("QA")
+    task = put(site, story.turn(Claim(verdict="pass", findings=(found,))))
+    text = serve().get(f"{place(site, task)}/turn/2").text
+    assert "<b>minor</b> gcd2(0, -1) raises ZeroDivisionError <code>gcd2.py:7</code>" in text

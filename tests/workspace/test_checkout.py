@@ -7,6 +7,7 @@ from flyball.ports import Workspace
 from flyball.workspace import GitWorkspace, Repository
 from flyball.workspace.checkout import agent_git
 from flyball.workspace.errors import BranchBlocked, BranchMoved, HomeInsideRepository, UnbornHead
+from flyball.workspace.files import remove
 
 
 def agent(user, workspace):
@@ -56,6 +57,62 @@ def test_an_agent_can_look_at_the_work_that_was_undone(user, workspace, at):
     assert "-good" in told
     assert "+worse" in told
     workspace.restore(good.commit)
+
+
+def named(workspace, **commits):
+    workspace.show({"start": workspace.base, "tree": workspace.tip, **commits})
+
+
+@pytest.mark.req("C2", "C25")
+def test_an_agent_finds_commits_by_name_and_one_diff_shows_new_files_of_earlier_turns(user, workspace, at):
+    before = user.everything()
+    mine = agent(user, workspace)
+    mine.write("new.txt", "new\n")
+    mine.write("b.txt", "good\n")
+    good = workspace.snapshot("turn-1", "turn-1", at)
+    mine.write("new.txt", "worse\n")
+    worse = workspace.snapshot("turn-2", "turn-2", at)
+    workspace.restore(good.commit)
+    named(workspace, undone=worse.commit)
+    assert mine.git("rev-parse", "flyball/start", "flyball/tree", "flyball/undone").split() == [
+        workspace.base,
+        good.commit,
+        worse.commit,
+    ]
+    assert mine.git("diff", "--name-only", "flyball/start").split() == ["b.txt", "new.txt"]
+    assert "+worse" in mine.git("diff", "flyball/tree", "flyball/undone")
+    mine.write("new.txt", "newer\n")
+    assert mine.git("diff", "--name-only", "flyball/tree") == "new.txt"
+    named(workspace)
+    assert mine.git("rev-parse", "--verify", "--quiet", "flyball/undone", ok=False) == ""
+    assert user.everything() == before
+
+
+@pytest.mark.req("C2", "C61")
+@pytest.mark.parametrize("index", [b"broken", None])
+def test_an_index_that_is_lost_or_broken_keeps_no_turn_from_its_commits(user, workspace, index):
+    mine = agent(user, workspace)
+    workspace.checkout.index.unlink()
+    if index is not None:
+        workspace.checkout.index.write_bytes(index)
+    named(workspace)
+    assert mine.git("status", "--porcelain") == ""
+
+
+@pytest.mark.req("C2", "C42")
+@pytest.mark.parametrize("place", ["refs", "refs/flyball", "objects/pack", "index"])
+def test_names_are_written_into_the_agents_git_dir_wherever_it_lets_that_lead(user, workspace, tmp_path, place):
+    mine = agent(user, workspace)
+    named(workspace)
+    trap = tmp_path / "trap"
+    trap.mkdir()
+    (trap / "kept").write_text("kept")
+    remove(agent_git(workspace.root) / place)
+    (agent_git(workspace.root) / place).symlink_to(trap / "kept" if place == "index" else trap)
+    named(workspace)
+    assert [path.name for path in trap.iterdir()] == ["kept"]
+    assert (trap / "kept").read_text() == "kept"
+    assert mine.git("rev-parse", "flyball/start") == workspace.base
 
 
 def test_an_agents_git_names_the_users_objects_so_that_other_readers_than_git_find_them(workspace):

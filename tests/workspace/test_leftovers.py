@@ -123,3 +123,20 @@ def test_names_that_are_no_text_are_written_down_all_the_same(workspace, at):
     (name,) = workspace.leave_out(started.commit, at)
     name.encode()
     assert workspace.snapshot("one", "m", at).tree == started.tree
+
+
+def test_a_copy_for_a_reviewer_has_what_set_up_created_and_edits_of_that_are_no_edits(ready, at):
+    put(ready, ".venv/bin/python", "an environment\n")
+    put(ready, ".gitignore", "*.log\n.venv/\n")
+    set_up(ready, at)
+    ready.set_aside()
+    saved = ready.snapshot("one", "m", at)
+    for _ in range(2):
+        copy = ready.copy("reviewer", saved.commit)
+        for name in (".venv/bin/python", "thing.egg-info/PKG-INFO", "docs/made.txt"):
+            assert (copy / name).read_text() == (ready.root / name).read_text()
+        put_into = copy / ".venv/bin/python"
+        put_into.write_text("changed by the reviewer\n")
+        (copy / "docs/made.txt").unlink()
+        assert ready.discard("reviewer") == ()
+    assert (ready.root / ".venv/bin/python").read_text() == "an environment\n"

@@ -32,7 +32,6 @@ _KEYS = ("api-key", "api_key", "apikey")
 
 
 def tell(event: str, **fields: Any) -> None:
-    """Print one event."""
     print(json.dumps({"type": event, **fields}, ensure_ascii=False, default=str), flush=True)  # noqa: T201 - its output
 
 
@@ -107,7 +106,6 @@ class Governed:
 
 
 async def converse(options: argparse.Namespace, prompt: str, env: Mapping[str, str]) -> None:
-    """One turn with the agent."""
     import acp
 
     client = Governed()
@@ -175,14 +173,12 @@ def _labels(field: Mapping[str, Any]) -> list[str]:
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    """A value of the library as its JSON."""
     if hasattr(value, "model_dump"):
         value = value.model_dump(mode="json", by_alias=True, exclude_none=True)
     return value if isinstance(value, dict) else {}
 
 
 def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Take one turn; gives back the exit status."""
     parser = argparse.ArgumentParser(prog="acp_client", allow_abbrev=False)
     parser.add_argument("--session", default="")
     parser.add_argument("--model", default="")

@@ -1,7 +1,5 @@
 """What one agent's command line program is asked, what it did, and what that means: the part each adapter speaks for itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path

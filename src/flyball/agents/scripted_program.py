@@ -4,8 +4,6 @@ Which step that is it takes from the variables every agent gets (FLYBALL_STAGE, 
 FLYBALL_TURN) and from nothing else. docs/reference/scripted-agent.md has the whole language.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -13,7 +11,6 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from flyball import process
 from flyball.agents.scripted.script import CONDITIONS, Action, ScriptInvalid, read_script
@@ -24,8 +21,6 @@ LONGEST_COMMAND_S = 3600.0
 
 
 class _Ended(Exception):
-    """How a step leaves early."""
-
     def __init__(self, code: int, reason: str = "") -> None:
         self.code, self.reason = code, reason
 
@@ -59,7 +54,11 @@ def _perform(action: Action, env: Mapping[str, str], prompt: bytes) -> None:
     if action.kind == "run":
         _run(action, env, prompt)
     elif action.kind == "report":
-        _report(action.value, env)
+        # The nonce is filled in unless the script has one of its own; null leaves it out.
+        filled = {"nonce": env.get("FLYBALL_NONCE", ""), **action.value}
+        if filled["nonce"] is None:
+            del filled["nonce"]
+        _put(Path(env["FLYBALL_REPORT_FILE"]), json.dumps(filled, ensure_ascii=False, indent=1) + "\n", "w")
     elif action.kind in ("print", "say"):
         print(action.value.replace("{nonce}", env.get("FLYBALL_NONCE", "")), flush=True)  # noqa: T201 - its output
     elif action.kind == "stderr":
@@ -117,14 +116,6 @@ def _run(action: Action, env: Mapping[str, str], prompt: bytes) -> None:
     if done.code != 0:
         code = done.code if done.code > 0 else 128 - done.code
         raise _Ended(code, f"the command at line {action.line} ended with status {code}: {action.value.strip()}")
-
-
-def _report(report: dict[str, Any], env: Mapping[str, str]) -> None:
-    """The nonce is filled in unless the script has one of its own; null leaves it out."""
-    filled = {"nonce": env.get("FLYBALL_NONCE", ""), **report}
-    if filled["nonce"] is None:
-        del filled["nonce"]
-    _put(Path(env["FLYBALL_REPORT_FILE"]), json.dumps(filled, ensure_ascii=False, indent=1) + "\n", "w")
 
 
 def _fail(code: int, reason: str) -> int:

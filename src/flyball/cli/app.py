@@ -1,7 +1,5 @@
 """The command line's table of commands, and the handling of unforeseen errors."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys
@@ -13,6 +11,7 @@ import typer
 
 from flyball.cli.commands import (
     agents,
+    check,
     clean,
     demo,
     dispatch,
@@ -89,6 +88,7 @@ for panel, name, command in (
     (OUT, "hook", hook.hook),
     (OUT, "mcp", mcp.mcp),
     (SET_UP, "init", init.init),
+    (SET_UP, "check", check.check),
     (SET_UP, "agents", agents.agents),
     (SET_UP, "trust", trust.trust),
     (SET_UP, "notify", notify.notify),
@@ -98,7 +98,6 @@ for panel, name, command in (
 
 
 def run() -> None:
-    """Run the command line; every error ends as one sentence."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -127,8 +126,10 @@ def report_misuse(error: Exception) -> int:
     # In one line, and without the parser's name for what is wrong.
     message = " ".join(error.format_message().split()).replace(": Value error, ", ": ")  # type: ignore[attr-defined]
     message = _MISFIT.sub(r"\1: ", message)
-    if command == "flyball run" and message.startswith("Got unexpected extra argument"):
-        message = 'Put the request in quotes: flyball run "what is to be done"'
+    arguments = [each.name for each in context.command.params if each.param_type_name == "argument"] if context else []
+    if arguments and message.startswith("Got unexpected extra argument"):
+        what = ("the request", "what is to be done") if arguments == ["request"] else ("several words", "…")
+        message = f'Put {what[0]} in quotes: {command} "{what[1]}"'
     if message:
         stop = "" if message.endswith((".", "?", "!")) else "."
         say(f"{message}{stop} See: {command} --help")

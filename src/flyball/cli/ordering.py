@@ -1,7 +1,5 @@
 """What `run` was asked for: the document, a session of another loop, the settings, and the task it may belong to; all settled before anything is written."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from pathlib import Path
@@ -14,10 +12,19 @@ from flyball.cli.support.output import ask
 from flyball.clock import system_clock
 from flyball.config import file as config_file, trust
 from flyball.config.home import RepositoryHome, environment
-from flyball.config.settings import Configured, RunFlags, build, without_sandbox, workflow_of
-from flyball.core.model.task import EffectId, TaskId
+from flyball.config.settings import Configured, RunFlags, build, with_day_budgets, without_sandbox, workflow_of
+from flyball.core.model.task import EffectId, Settings, TaskId
 from flyball.core.text.quantities import plural
-from flyball.core.workflows.registry import WORKFLOWS, for_issues, for_plans, for_tracks, works_on_issues
+from flyball.core.workflows.registry import (
+    DEFAULT,
+    EARLIER_DEFAULT,
+    WORKFLOWS,
+    for_issues,
+    for_plans,
+    for_sessions,
+    for_tracks,
+    works_on_issues,
+)
 from flyball.core.workflows.tdd.prp_session import COMPLETED, PrpSession, describe_session
 from flyball.core.workflows.track.effects import ReadTrack
 from flyball.documents.loop_folder import check_foreign
@@ -31,6 +38,7 @@ from flyball.documents.work_source import is_work_folder, read_work_source
 from flyball.measures.evaluators.offered import find_evaluators
 from flyball.ports import Refusal
 from flyball.projections.views.standing import final_stop
+from flyball.wiring.role_prompts import read_prompts
 from flyball.wiring.run.readiness import require_ready
 from flyball.wiring.run.track_measuring import require_tools
 from flyball.wiring.run.trackers import read_tracker, tracker_source
@@ -42,11 +50,10 @@ from flyball.workspace.sandbox import Unavailable, available
 
 
 class Start(msgspec.Struct, frozen=True):
-    """What `run` was asked for beside its settings."""
-
     request: str
     source: Path | None
     new: bool = False
+    estimate: bool = False
     seat: Seat = Seat()
 
 
@@ -66,6 +73,17 @@ def is_shown_to_person() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
+def _has_terminal() -> bool:
+    return sys.stdin.isatty() and is_shown_to_person()
+
+
+def is_attended(root: Path, flags: RunFlags, settings: Settings) -> bool:
+    """Whether somebody answers who goes on with a task: what is typed counts first, then the file, then who is there now."""
+    file = config_file.read(root)
+    named = (flags.attended, file.top.attended if file else None)
+    return next((value for value in named if value is not None), settings.attended or _has_terminal())
+
+
 def settle_order(
     repository: Repository, order: Start, flags: RunFlags, *, session: bool
 ) -> tuple[Configured, SourceDocument | None]:
@@ -80,17 +98,22 @@ def settle_order(
     if not order.request.strip() and order.source is None and not works_on_issues(workflow):
         raise NothingAsked('Say what is to be done: flyball run "…", or name a document: flyball run --from FILE')
     if session and not WORKFLOWS[workflow].takes_sessions:
-        able = " or ".join(each.name for each in WORKFLOWS.values() if each.takes_sessions)
+        able = for_sessions()
         raise NothingAsked(
             f"A .prp-session needs the workflow {able}. Leave out --workflow, or pass --workflow {able}."
         )
-    configured = build(file, flags, terminal=sys.stdin.isatty() and is_shown_to_person())
+    prompts = read_prompts(repository, file)
+    configured = build(file, flags, terminal=_has_terminal(), prompts=prompts)
+    limits = with_day_budgets(configured.settings.limits)
+    configured = msgspec.structs.replace(
+        configured, settings=msgspec.structs.replace(configured.settings, limits=limits)
+    )
     source = _source(repository.root, order, configured)
     if source is not None and order.source is not None and flags.workflow is None:
         source = with_note_on_boxes(source, order.source, repository.root, workflow, for_plans())
     repository.require_commit()
     check_foreign(repository.root)
-    trust.require(RepositoryHome.of(repository.common_dir, repository.root), file, flags)
+    trust.require(RepositoryHome.of(repository.common_dir, repository.root), file, flags, prompts)
     sandbox = available()
     if isinstance(sandbox, Unavailable):
         configured = without_sandbox(configured, sandbox.reason)
@@ -102,7 +125,6 @@ def settle_order(
 
 
 def require_open_entries(source: SourceDocument, configured: Configured) -> None:
-    """Refuse a plan in which nothing is left to do."""
     left = [item for item in source.items if item.status != "completed"]
     if not left:
         raise NothingAsked(f"{source.source.path}: every entry is marked as done. Open one again, or add one.")
@@ -111,9 +133,11 @@ def require_open_entries(source: SourceDocument, configured: Configured) -> None
 
 
 def with_workflow(root: Path, order: Start, flags: RunFlags) -> RunFlags:
-    """A folder of issues is a backlog, a track a track, another tool's plan a plan, unless a workflow was typed."""
+    """What `--from` names has a workflow of its own, unless one was typed; any other document is worked by the one configured."""
     if order.source is None or flags.workflow is not None:
         return flags
+    if is_session(order.source):
+        return msgspec.structs.replace(flags, workflow=for_sessions())
     if is_work_folder(order.source):
         return msgspec.structs.replace(flags, workflow=for_issues())
     if is_track_folder(order.source):
@@ -181,8 +205,20 @@ def offered_session(source: Path | None, root: Path, *, attended: bool) -> PrpSe
     return None if word.startswith("n") else session
 
 
+def tell_default(site: Site, flags: RunFlags) -> None:
+    """Say once in a repository that a configuration without `workflow` means another one than it did."""
+    file = config_file.read(site.repository.root)
+    told = site.home.folder / "default-workflow-told"
+    if file is None or file.top.workflow is not None or flags.workflow is not None or told.exists():
+        return
+    say(
+        f"{file.origin.path.name} names no workflow: the default was {EARLIER_DEFAULT} and is {DEFAULT} now."
+        f' To keep {EARLIER_DEFAULT}, set workflow = "{EARLIER_DEFAULT}" there.'
+    )
+    told.touch()
+
+
 def mention_uncommitted(repository: Repository) -> None:
-    """Say that uncommitted work is not part of the task."""
     uncommitted = len(repository.uncommitted_files())
     if uncommitted:
         say(f"{plural(uncommitted, 'uncommitted change')} here: not part of the task, which starts from HEAD")

@@ -1,7 +1,5 @@
 """What `run` and `resume` share: settings, trust, the task, the controller, the screen, the exit code."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec
@@ -12,22 +10,26 @@ from flyball.cli.screen.live import screen
 from flyball.cli.screen.people import NobodyThere, SomebodyThere, TerminalPeople
 from flyball.cli.screen.seat import Leaving, Seat, controls
 from flyball.cli.support.choosing import NewRequest, choose_task
-from flyball.cli.support.exits import exit_code, say
-from flyball.cli.support.output import put_json
+from flyball.cli.support.exits import DONE, exit_code, say
+from flyball.cli.support.output import put, put_json
 from flyball.clock import system_clock
+from flyball.config import file as config_file
 from flyball.config.home import environment
-from flyball.config.settings import RunFlags, with_limits
+from flyball.config.settings import RunFlags, with_day_budgets, with_limits, workflow_of
 from flyball.core.fold.people import is_put_again
+from flyball.core.loop.guards import day_reached
 from flyball.core.model.effects import Ask
 from flyball.core.model.events import Fact, SettingsChanged
 from flyball.core.model.state import State
-from flyball.core.model.task import TaskId
+from flyball.core.model.task import Forecast, Limits, TaskId
 from flyball.core.workflows.backlog.cycles import folder
 from flyball.core.workflows.registry import WORKFLOWS, works_on_issues
 from flyball.core.workflows.tdd.prp_session import describe_session
 from flyball.documents.work_source import require_constitution
+from flyball.projections.views.forecast import describe_forecast
 from flyball.projections.views.standing import final_stop, in_place_note, next_command
 from flyball.projections.views.status import status
+from flyball.projections.wording import clock_time
 from flyball.wiring.run.controller import Controller
 from flyball.wiring.run.held_notices import hold
 from flyball.wiring.run.holding import require_free
@@ -36,8 +38,9 @@ from flyball.wiring.run.readiness import require_candidate_measured, require_kee
 from flyball.wiring.run.rendering import catch_up
 from flyball.wiring.run.telemetry import telemetry_of
 from flyball.wiring.site import Site
+from flyball.wiring.spending import count_day
 from flyball.wiring.tasks.merging import merge_task
-from flyball.wiring.tasks.opening import open_task, prepare_reopening
+from flyball.wiring.tasks.opening import forecast_here, open_task, prepare_reopening
 from flyball.workspace.repository import Repository
 
 
@@ -45,9 +48,13 @@ def start(here: Path, order: ordering.Start, flags: RunFlags) -> int:
     """Open a task, or take up the one its document belongs to, and drive it."""
     repository = Repository.find(here)
     taken = ordering.named_session(order.source, repository.root)
+    flags = ordering.with_workflow(repository.root, order, flags)
     if taken is not None:
         order = msgspec.structs.replace(order, source=taken[1])
-    flags = ordering.with_workflow(repository.root, order, flags)
+    if order.estimate:
+        workflow = workflow_of(config_file.read(repository.root), flags)
+        put(_forecast_line(forecast_here(Site.of(repository), workflow), workflow))
+        return DONE
     configured, source = ordering.settle_order(repository, order, flags, session=taken is not None)
     site = Site.of(repository)
     if not order.new:
@@ -57,8 +64,9 @@ def start(here: Path, order: ordering.Start, flags: RunFlags) -> int:
     session = taken[0] if taken is not None else None
     if session is not None:
         say(f"{describe_session(session)}: the task begins there")
-    elif WORKFLOWS[configured.workflow].takes_sessions:
-        session = ordering.offered_session(order.source, repository.root, attended=configured.settings.attended)
+    else:
+        able = configured.settings.attended and WORKFLOWS[configured.workflow].takes_sessions
+        session = ordering.offered_session(order.source, repository.root, attended=able)
     ordering.mention_uncommitted(repository)
     if source is not None and source.source.format:
         ordering.require_open_entries(source, configured)
@@ -67,11 +75,28 @@ def start(here: Path, order: ordering.Start, flags: RunFlags) -> int:
     task = open_task(site, configured, order.request, source, session)
     for note in (*configured.notes, *(source.notes if source else ())):
         say(note)
+    ordering.tell_default(site, flags)
+    say(_forecast_line(site.state(task).task.forecast, configured.workflow))
+    _tell_day(site, configured.settings.limits)
     return drive(site, task, attended=configured.settings.attended, seat=order.seat)
 
 
+def _tell_day(site: Site, limits: Limits) -> None:
+    """Say at once that a run has to wait for the next day."""
+    if not limits.has_day_budget:
+        return
+    day = count_day(site.home.home, system_clock.now())
+    if reason := day_reached(limits, day):
+        say(f"{reason}, in all repositories: no turn begins before {clock_time(day.ends_at, system_clock.now())}")
+
+
+def _forecast_line(forecast: Forecast | None, workflow: str) -> str:
+    if forecast is None:
+        return f"forecast: none, because no task of {workflow} is finished in this repository yet"
+    return f"forecast: {describe_forecast(forecast, workflow)}"
+
+
 def take_up(here: Path, words: str, flags: RunFlags, seat: Seat) -> int:
-    """Go on with a task that was stopped."""
     site = Site.find(here)
     try:
         task = choose_task(site, words, may_start=True)
@@ -97,7 +122,6 @@ def reopen(here: Path, words: str, feedback: str, flags: RunFlags, seat: Seat) -
 
 
 def drive(site: Site, task: TaskId, *said: Fact, attended: bool, seat: Seat) -> int:
-    """Run the controller with a screen and, where somebody is there, a person to ask."""
     history = site.view(task).history
     leaving = Leaving(site, task, seat)
     terminal = ordering.is_shown_to_person() and not seat.detach
@@ -147,25 +171,27 @@ def _go_on(site: Site, task: TaskId, flags: RunFlags, seat: Seat) -> int:
     if note := in_place_note(state):
         say(f"{task}: {note}")
     settings = state.task.settings
-    limits = with_limits(settings.limits, flags)
-    attended = settings.attended if flags.attended is None else flags.attended
+    limits = with_day_budgets(with_limits(settings.limits, flags))
+    attended = ordering.is_attended(site.repository.root, flags, settings)
     require_candidate_measured(settings, environment(), site.repository.root)
-    if flags.budget_usd is not None:
+    if flags.budget_usd is not None or limits.budget_usd_per_day != settings.limits.budget_usd_per_day:
         wanted = msgspec.structs.replace(settings, limits=limits)
         require_keepable_budget(wanted, state.task.agents, WORKFLOWS[state.task.workflow].roles)
-    changed = flags.may_change or (limits, attended) != (settings.limits, settings.attended)
+    lifted = bool(flags.may_change) or limits != settings.limits
+    changed = lifted or attended != settings.attended
     said = (SettingsChanged(limits, attended, flags.may_change),) if changed else ()
     if flags.may_change and state.stopped is not None and state.stopped.kind == "blocked":
         site.journal.post(task, "reset", at=system_clock.now())
-    if not site.journal.pending(task) and not _can_go_on(site, state, said, attended=attended):
+    if not site.journal.pending(task) and not _can_go_on(site, state, lifted=lifted, attended=attended):
         return _end_without_run(site, state, as_json=seat.as_json)
+    _tell_day(site, limits)
     return drive(site, task, *said, attended=attended, seat=seat)
 
 
-def _can_go_on(site: Site, state: State, said: tuple[Fact, ...], *, attended: bool) -> bool:
+def _can_go_on(site: Site, state: State, *, lifted: bool, attended: bool) -> bool:
     """Whether what stopped the task is out of the way; where it is not, that is told."""
     stopped = state.stopped
-    if stopped is not None and stopped.kind == "limit" and not said:
+    if stopped is not None and stopped.kind == "limit" and not lifted:
         say(f"{state.task.id} is stopped: {stopped.reason}")
         say(f"continue with: {next_command(state)}")
         return False
@@ -174,7 +200,13 @@ def _can_go_on(site: Site, state: State, said: tuple[Fact, ...], *, attended: bo
     if is_put_again(state):
         site.journal.post(state.task.id, "resume", at=system_clock.now())
     elif not attended or not _ask_again(site, state):
-        _tell_question(state)
+        assert state.stopped is not None
+        key = state.stopped.question
+        options = [o.key for o in state.questions[key].question.options]
+        say(f"{state.task.id} is BLOCKED: {state.stopped.reason}")
+        choices = f" (or {', '.join(options[1:])})" if options[1:] else ""
+        say(f"answer, for example: flyball answer {state.task.id} {key} {options[0] if options else 'TEXT'}{choices}")
+        say(f"then: flyball resume {state.task.id}")
         return False
     return True
 
@@ -187,7 +219,6 @@ def _end_without_run(site: Site, state: State, *, as_json: bool) -> int:
 
 
 def _ask_again(site: Site, state: State) -> bool:
-    """Put the question that blocks the task to whoever is at the terminal."""
     assert state.stopped is not None
     key = state.stopped.question
     asked = state.questions[key]
@@ -196,13 +227,3 @@ def _ask_again(site: Site, state: State) -> bool:
         return False
     site.journal.post(state.task.id, "answer", text=answer, question=key, at=system_clock.now())
     return True
-
-
-def _tell_question(state: State) -> None:
-    assert state.stopped is not None
-    key = state.stopped.question
-    options = [o.key for o in state.questions[key].question.options]
-    say(f"{state.task.id} is BLOCKED: {state.stopped.reason}")
-    choices = f" (or {', '.join(options[1:])})" if options[1:] else ""
-    say(f"answer, for example: flyball answer {state.task.id} {key} {options[0] if options else 'TEXT'}{choices}")
-    say(f"then: flyball resume {state.task.id}")

@@ -20,8 +20,6 @@ KNOWN: dict[str, AgentSpec] = {name: AgentSpec(name, name) for name in CLI_TYPES
 
 
 class Cast(msgspec.Struct, frozen=True):
-    """The agents, who plays what, and what a person should know of it."""
-
     agents: tuple[AgentSpec, ...]
     roles: dict[str, AgentChoice]
     notes: tuple[str, ...]
@@ -42,20 +40,21 @@ def cast_roles(
     `known` are the roles of all workflows: a file may speak of those that are not played now. `author` is the role that writes
     the product: reviewers are to be another model than its.
     """
-    agents, default, chosen = _choices(file or NO_SETTINGS, agent, command, model, tuple(known) or roles)
+    _check_roles(file or NO_SETTINGS, tuple(known) or tuple(roles))
+    agents, default, chosen = _choices(file or NO_SETTINGS, agent, command, model)
     cast, notes = _with_reviewers(default, chosen, agents, roles, author)
     return Cast(agents, cast, (*notes, *_on_model(model, cast, agents, roles)))
 
 
 def _choices(
-    file: FileConfig, agent: str | None, command: str | None, model: str | None, roles: Iterable[str]
+    file: FileConfig, agent: str | None, command: str | None, model: str | None
 ) -> tuple[tuple[AgentSpec, ...], AgentChoice, dict[str, AgentChoice]]:
     """The agents, the one that plays what nobody else does, and who the file says plays what."""
     if command is not None:
         spec = _parse_command(agent or TYPED, command, model or "")
         return (spec,), AgentChoice(spec.name, spec.model), {}
     named = {name: _spec(file, name, table) for name, table in file.agents.items()}
-    _check_names(file, named, roles)
+    _check_names(file, named)
     leading = _leading(file, named, agent)
     wanted = {leading.name, *named, *_named_in(file)}
     specs = {name: named.get(name) or KNOWN[name] for name in (*named, *KNOWN) if name in wanted}
@@ -105,23 +104,26 @@ def _faults(kind: str, table: schema.AgentTable) -> Iterator[tuple[tuple[str | i
 
 
 def _named_in(file: FileConfig) -> Iterator[str]:
-    """Every agent the file names anywhere."""
     for table in file.agents.values():
         yield from table.fallback
     for role in file.roles.values():
         yield from (role.agent, *(role.fallback or ())) if role.agent else (role.fallback or ())
 
 
-def _check_names(file: FileConfig, specs: Mapping[str, AgentSpec], roles: Iterable[str]) -> None:
-    for name, table in file.agents.items():
-        for place, other in enumerate(table.fallback):
-            _check_agent(file, specs, other, ("agents", name, "fallback", place), but=name)
-    for role, chosen in file.roles.items():
-        if role not in set(roles):
+def _check_roles(file: FileConfig, roles: tuple[str, ...]) -> None:
+    for role in file.roles:
+        if role not in roles:
             known = ", ".join(sorted(set(roles)))
             raise file.origin.invalid(
                 ("roles", role), f"there is no such role{nearest(role, roles)}; expected one of: {known}"
             )
+
+
+def _check_names(file: FileConfig, specs: Mapping[str, AgentSpec]) -> None:
+    for name, table in file.agents.items():
+        for place, other in enumerate(table.fallback):
+            _check_agent(file, specs, other, ("agents", name, "fallback", place), but=name)
+    for role, chosen in file.roles.items():
         if chosen.agent is not None:
             _check_agent(file, specs, chosen.agent, ("roles", role, "agent"))
         for place, other in enumerate(chosen.fallback or ()):
@@ -179,7 +181,8 @@ def _on_model(
         return
     leading = cast["default"].agent
     for spec in agents:
-        if spec.name == leading and _takes_no_model(spec):
+        # Whether a program is never told a model: its command has no place for one.
+        if spec.name == leading and (spec.type == "command" and not any("{model}" in word for word in spec.command)):
             yield f"--model {model}: the command of {spec.name} has no {{model}} in it, so the agent does not get it; reports name the model you gave"
     kept = [role for role in dict.fromkeys(roles) if role in cast and cast[role].fixed and cast[role].model != model]
     others = [f"{role} ({_with_model(cast[role])})" for role in kept]
@@ -237,11 +240,6 @@ def _other(
     player = others[0]
     fallback = own.fallback if kept else next((s.fallback for s in specs if s.name == player.agent), ())
     return AgentChoice(player.agent, player.model, tuple(name for name in fallback if name != player.agent))
-
-
-def _takes_no_model(spec: AgentSpec) -> bool:
-    """Whether a program is never told a model: its command has no place for one."""
-    return spec.type == "command" and not any("{model}" in word for word in spec.command)
 
 
 def _with_model(choice: AgentChoice) -> str:

@@ -1,7 +1,5 @@
 """The command that builds a project, from the files that lie in it; it runs nothing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 

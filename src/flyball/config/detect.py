@@ -30,16 +30,12 @@ _MEASURED = re.compile(r".*\.(?:py|js|jsx|ts|tsx|go|rs|java|kt|c|cc|cpp|h|cs|rb|
 
 
 class SettingLine(msgspec.Struct, frozen=True):
-    """A setting to write down, and why."""
-
     key: str
     value: str
     reason: str
 
 
 class Proposal(msgspec.Struct, frozen=True):
-    """What `init` would write."""
-
     stack: tuple[str, ...] = ()
     setup: SettingLine | None = None
     lint: SettingLine | None = None
@@ -90,12 +86,10 @@ def without_tools(proposal: Proposal, unusable: Mapping[str, str]) -> Proposal:
 
 
 def render(proposal: Proposal) -> str:
-    """The proposal as a flyball.toml that says why each line is there."""
     return "\n".join((*_head(proposal), *_agents(proposal), *_gate_lines(proposal), *_qa_lines(proposal), ""))
 
 
 def _choose_agent(there: Sequence[str], logged_in: Callable[[str], bool | None]) -> SettingLine | None:
-    """The first agent that is logged in, or may be."""
     known = {name: logged_in(name) for name in there}
     order = list(LOGINS)
     best = min(there, key=lambda name: order.index(known[name]), default=None)
@@ -103,7 +97,6 @@ def _choose_agent(there: Sequence[str], logged_in: Callable[[str], bool | None])
 
 
 def _combined_setting(key: str, commands: Sequence[tuple[str, str]]) -> SettingLine | None:
-    """A setting that runs the commands of several stacks, each given with its reason."""
     reasons = "; ".join(dict.fromkeys(reason for _, reason in commands))
     return SettingLine(key, " && ".join(command for command, _ in commands), reasons) if commands else None
 

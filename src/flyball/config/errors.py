@@ -8,8 +8,6 @@ class ConfigError(Exception):
 
 
 class ConfigInvalid(ConfigError):
-    """A setting in a file is not what was expected."""
-
     def __init__(self, file: Path, line: int, key: str, problem: str) -> None:
         named = f"{key}: " if key else ""
         super().__init__(f"{file}, line {line}: {named}{problem}")
@@ -20,8 +18,6 @@ class ConfigInvalid(ConfigError):
 
 
 class FlagInvalid(ConfigError):
-    """An option on the command line is not what was expected."""
-
     def __init__(self, flag: str, problem: str) -> None:
         super().__init__(f"{flag}: {problem}")
         self.flag = flag

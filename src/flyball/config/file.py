@@ -15,6 +15,7 @@ from flyball.config.errors import ConfigInvalid
 
 FILE = "flyball.toml"
 SHARED_FILE = "pyproject.toml"
+USER_FILE = "settings.toml"
 MAX_BYTES = 1024 * 1024
 
 _SHARED_TABLE = ("tool", "flyball")
@@ -70,7 +71,6 @@ NO_SETTINGS = FileConfig(Origin(Path(FILE), ""))
 
 
 def read(root: Path) -> FileConfig | None:
-    """The configuration of the repository at `root`; None where it has none."""
     own, shared = root / FILE, root / SHARED_FILE
     has_own = own.exists() or own.is_symlink()
     raw = _bytes(shared) if shared.is_file() else b""
@@ -92,6 +92,15 @@ def parse(text: str, path: Path = Path(FILE)) -> FileConfig:
     return _convert(_parse_toml(path, text), Origin(path, text))
 
 
+def read_user(home: Path) -> schema.UserSettings:
+    """The user's own settings in flyball's home folder."""
+    path = home / USER_FILE
+    if not path.exists():
+        return schema.UserSettings()
+    origin = Origin(path, _text(path, _bytes(path)))
+    return _Conversion(origin).struct(_parse_toml(path, origin.text), schema.UserSettings, ())
+
+
 def spell_key(path: Iterable[locator.Key]) -> str:
     """A key as a person would write it: `gates.carry[1]`."""
     written = ""
@@ -105,7 +114,6 @@ def spell_key(path: Iterable[locator.Key]) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint at what was meant, or nothing."""
     names = {name.casefold(): name for name in known}
     close = difflib.get_close_matches(word.casefold(), names, n=1)
     return f" (did you mean {names[close[0]]}?)" if close else ""
@@ -202,7 +210,6 @@ def _convert(data: dict[str, Any], origin: Origin) -> FileConfig:
 
 
 def given_values(table: msgspec.Struct) -> dict[str, Any]:
-    """The keys of a table that were given a value."""
     return {name: value for name, value in msgspec.structs.asdict(table).items() if value is not None}
 
 
@@ -270,7 +277,6 @@ class _Conversion:
 
 
 def expectation(kind: type, field: str) -> str:
-    """What a field may hold, in words."""
     hint = get_type_hints(kind, include_extras=True)[field]
     for part in (hint, *get_args(hint)):
         for note in getattr(part, "__metadata__", ()):
@@ -280,7 +286,6 @@ def expectation(kind: type, field: str) -> str:
 
 
 def spell_value(value: object) -> str:
-    """A value as a person would write it, not too long."""
     if isinstance(value, dict):
         return "a table"
     if isinstance(value, list):

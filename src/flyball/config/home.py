@@ -18,7 +18,6 @@ _PRIVATE = 0o700
 
 
 def environment() -> dict[str, str]:
-    """The environment flyball was started with."""
     return dict(os.environ)
 
 
@@ -68,6 +67,11 @@ class RepositoryHome(msgspec.Struct, frozen=True):
     @property
     def blobs(self) -> Path:
         return self.folder / "blobs"
+
+    @property
+    def baselines(self) -> Path:
+        """What was measured on untouched trees, for the next task."""
+        return self.folder / "baselines"
 
     @property
     def locks(self) -> Path:

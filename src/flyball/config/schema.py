@@ -56,10 +56,16 @@ Words = Annotated[
 ]
 Names = Annotated[tuple[Filled, ...], Meta(description='a list of texts: ["one", "two"]')]
 SomeNames = Annotated[tuple[Filled, ...], Meta(min_length=1, description='a list of one text or more: ["one", "two"]')]
+_INSIDE = r"^(?!/|~)(?!(.*/)?\.\.(/|$)).*\S"
 Paths = Annotated[
-    tuple[Annotated[str, Meta(pattern=r"^(?!/|~)(?!(.*/)?\.\.(/|$)).*\S")], ...],
+    tuple[Annotated[str, Meta(pattern=_INSIDE)], ...],
     Meta(description='a list of paths inside the repository: ["one", "two/three"]'),
 ]
+Path = Annotated[
+    str,
+    Meta(pattern=_INSIDE, description='a path inside the repository: "two/three"'),
+]
+PromptMode = Annotated[Literal["add", "replace"], Meta(description='"add" or "replace"')]
 Flag = Annotated[bool, Meta(description="true or false")]
 Count = Annotated[int, Meta(ge=1, description="a whole number from 1")]
 Amount = Annotated[
@@ -75,6 +81,7 @@ Author = Annotated[
     ),
 ]
 Check = Annotated[Literal["on", "off"], Meta(description='"on" or "off"')]
+Review = Annotated[Literal["always", "auto", "never"], Meta(description='"always", "auto" or "never"')]
 Sandbox = Annotated[Literal["auto", "bwrap", "none"], Meta(description='"auto", "bwrap" or "none"')]
 ExitSignal = Annotated[Literal["report", "exit-0"], Meta(description='"report" or "exit-0"')]
 AgentType = Annotated[
@@ -84,8 +91,6 @@ AgentType = Annotated[
 
 
 class AgentTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[agents.NAME]`."""
-
     type: AgentType | None = None
     command: Words | None = None
     model: Text = ""
@@ -101,11 +106,11 @@ class AgentTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RoleTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[roles.ROLE]`."""
-
     agent: Filled | None = None
     model: Filled | None = None
     fallback: Names | None = None
+    prompt: Path | None = None
+    prompt_mode: PromptMode | None = None
 
 
 class GateTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -128,8 +133,6 @@ class GateOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[limits]`."""
-
     calls_per_hour: Count | None = None
     max_iterations: Count | None = None
     max_cycles: Count | None = None
@@ -146,6 +149,13 @@ class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     usage_limit_wait: Time | None = None
 
 
+class UserSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The user's own `settings.toml`, for all repositories; the names are those of the limits they set."""
+
+    budget_usd_per_day: Amount | None = None
+    budget_tokens_per_day: Count | None = None
+
+
 class StrikesTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[breaker.STAGE]`."""
 
@@ -160,15 +170,11 @@ class BreakerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EvaluateTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[evaluate]`."""
-
     validators: SomeNames | None = None
     ignore: Names | None = None
 
 
 class EvaluatorsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[evaluators]`."""
-
     build: Command | None = None
     start: Command | None = None
     url: Filled | None = None
@@ -181,19 +187,16 @@ class EvaluatorsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ShipTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[ship]`."""
-
     merge: Flag | None = None
     push: Flag = False
     pull_request: Flag = False
     squash: Flag = False
     report_html: Flag = False
+    loop_files: Flag = True
     author: Author | None = None
 
 
 class ImportTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[import]`."""
-
     optional: Flag | None = None
     parallel_stories: Flag = False
     close_issues: Flag = False
@@ -209,16 +212,12 @@ QuietHours = Annotated[
 
 
 class NotifyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[notify]`."""
-
     targets: Names = ()
     command: Words | None = None
     quiet_hours: QuietHours | None = None
 
 
 class TelemetryTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[telemetry]`."""
-
     otlp: Filled | None = None
 
 
@@ -236,6 +235,8 @@ class TopLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parallel: Count | None = None
     attended: Flag | None = None
     approve_plan: Flag | None = None
+    review: Review | None = None
+    documents: Count | None = None
 
 
 def _table(name: str, like: type[msgspec.Struct], kind: Any) -> type[msgspec.Struct]:

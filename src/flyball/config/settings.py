@@ -1,6 +1,7 @@
 """Builds a task's settings: what was typed wins over the file, the file over the defaults."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import msgspec
@@ -8,11 +9,21 @@ import msgspec
 from flyball.config import schema
 from flyball.config.agents import cast_roles
 from flyball.config.errors import ConfigError, FlagInvalid
-from flyball.config.file import NO_SETTINGS, FileConfig, expectation, given_values, nearest, spell_value
+from flyball.config.file import NO_SETTINGS, FileConfig, expectation, given_values, nearest, read_user, spell_value
+from flyball.config.home import home_folder
 from flyball.core.claims.reviews import EvaluateSettings
 from flyball.core.health.verdict import Thresholds
-from flyball.core.model.task import AgentSpec, BreakerSettings, CodeLimits, Gate, Limits, QaSettings, Settings
-from flyball.core.workflows.registry import DEFAULT, UNUSABLE, WORKFLOWS, own_strikes
+from flyball.core.model.task import (
+    AgentSpec,
+    BreakerSettings,
+    CodeLimits,
+    Gate,
+    Limits,
+    QaSettings,
+    RolePrompt,
+    Settings,
+)
+from flyball.core.workflows.registry import DEFAULT, UNUSABLE, WORKFLOWS, own_strikes, without_review
 
 OTHER_STAGES = "other"
 UNCONFINED = "the agent has your permissions, limited only by its own safeguards"
@@ -49,6 +60,8 @@ class RunFlags(msgspec.Struct, frozen=True):
     approve_plan: bool | None = None
     optional: bool | None = None
     failing: str | None = None
+    review: str | None = None
+    measure_again: bool | None = None
 
 
 class Configured(msgspec.Struct, frozen=True):
@@ -62,14 +75,20 @@ class Configured(msgspec.Struct, frozen=True):
     """Whether an attended run may go without the sandbox."""
 
 
-def build(file: FileConfig | None, flags: RunFlags, *, terminal: bool = False) -> Configured:
+def build(
+    file: FileConfig | None,
+    flags: RunFlags,
+    *,
+    terminal: bool = False,
+    prompts: Mapping[str, RolePrompt] = MappingProxyType({}),
+) -> Configured:
     """Put file and flags together and check what only both can tell; the machine is not looked at.
 
-    `terminal` says whether somebody sits at one.
+    `terminal` says whether somebody sits at one, `prompts` what the project says to its roles.
     """
     said = file or NO_SETTINGS
     top, options, ship, imports = said.top, said.gate_options, said.ship, said.imports
-    for name in ("setup", "sandbox", "parallel", "workflow", "agent", "model"):
+    for name in ("parallel", "workflow", "agent", "model"):
         _flag(flags, name, schema.TopLevel)
     workflow = workflow_of(file, flags)
     cast = cast_roles(
@@ -83,27 +102,22 @@ def build(file: FileConfig | None, flags: RunFlags, *, terminal: bool = False) -
     )
     attended = _first(flags.attended, top.attended, terminal)
     sandbox = _first(flags.sandbox, top.sandbox, "auto")
-    defaults = Settings()
-    settings = Settings(
-        gates=_gates(file, flags),
-        setup=_first(flags.setup, top.setup, ""),
-        setup_timeout_s=_first(top.setup_timeout, defaults.setup_timeout_s),
-        lint=_first(top.lint, ""),
-        carry=options.carry,
-        environment_folders=_first(options.environment, defaults.environment_folders),
-        protected=options.protected,
+    settings = msgspec.structs.replace(
+        gate_settings(file, flags),
+        protected=(*options.protected, *(each.path for each in prompts.values())),
         may_change=(*options.may_change, *flags.may_change),
         unnoticed=options.unnoticed,
         failing=_first(_flag(flags, "failing", schema.GateOptions), options.failing),
+        review=_review(workflow, flags, top.review),
         roles=cast.roles,
+        prompts=dict(prompts),
         limits=with_limits(_change_limits(Limits(), given_values(said.limits)), flags),
         breaker=_breaker(said),
         monitor=Thresholds(**said.monitor),
         code=CodeLimits(**said.code),
         qa=msgspec.convert(said.qa, QaSettings),
         evaluate=EvaluateSettings(**said.evaluate),
-        sandbox="none" if sandbox == "none" else "bwrap",
-        network=_first(top.network, defaults.network),
+        documents=_first(top.documents, Settings().documents),
         attended=attended,
         approve_plan=_first(flags.approve_plan, top.approve_plan, False),
         parallel=top.parallel if flags.parallel is None else flags.parallel,
@@ -111,15 +125,43 @@ def build(file: FileConfig | None, flags: RunFlags, *, terminal: bool = False) -
         parallel_stories=imports.parallel_stories,
         close_issues=imports.close_issues,
         gates_side_by_side=options.side_by_side,
+        measure_again=bool(flags.measure_again),
         merge=_first(flags.merge, ship.merge, False),
         push=ship.push,
         pull_request=ship.pull_request,
         squash=ship.squash,
         report_html=ship.report_html,
+        loop_files=ship.loop_files,
         author=ship.author or "",
     )
     remark = (f"Sandbox off, as asked: {UNCONFINED}",) if sandbox == "none" else ()
     return Configured(workflow, settings, cast.agents, (*cast.notes, *remark), attended and sandbox == "auto")
+
+
+def _review(workflow: str, flags: RunFlags, configured: str | None) -> Any:
+    """When work is reviewed; a workflow whose table has no way round its reviews always holds them."""
+    typed = _flag(flags, "review", schema.TopLevel)
+    if workflow in without_review():
+        return _first(typed, configured, "always")
+    if typed not in {None, "always"}:
+        raise FlagInvalid("--review", f"the workflow {workflow} always holds its reviews; leave the option out")
+    return "always"
+
+
+def gate_settings(file: FileConfig | None, flags: RunFlags) -> Settings:
+    top, options, defaults = (file or NO_SETTINGS).top, (file or NO_SETTINGS).gate_options, Settings()
+    for name in ("setup", "sandbox"):
+        _flag(flags, name, schema.TopLevel)
+    return Settings(
+        gates=_gates(file, flags),
+        setup=_first(flags.setup, top.setup, ""),
+        setup_timeout_s=_first(top.setup_timeout, defaults.setup_timeout_s),
+        lint=_first(top.lint, ""),
+        carry=options.carry,
+        environment_folders=_first(options.environment, defaults.environment_folders),
+        sandbox="none" if _first(flags.sandbox, top.sandbox, "auto") == "none" else "bwrap",
+        network=_first(top.network, defaults.network),
+    )
 
 
 def without_sandbox(configured: Configured, missing: str) -> Configured:
@@ -142,6 +184,11 @@ def with_limits(limits: Limits, flags: RunFlags) -> Limits:
     return _change_limits(limits, {name: _flag(flags, name, schema.LimitsTable) for name in names})
 
 
+def with_day_budgets(limits: Limits) -> Limits:
+    """The limits with the budgets of a day that the user's own settings have now."""
+    return msgspec.structs.replace(limits, **msgspec.structs.asdict(read_user(home_folder())))
+
+
 def _change_limits(limits: Limits, table: Mapping[str, Any]) -> Limits:
     given: dict[str, Any] = {}
     for name, value in table.items():
@@ -153,7 +200,6 @@ def _change_limits(limits: Limits, table: Mapping[str, Any]) -> Limits:
 
 
 def _flag(flags: RunFlags, name: str, kind: type[msgspec.Struct]) -> Any:
-    """A typed value, checked by the rule for the setting of the same name."""
     value = getattr(flags, name)
     if value is None:
         return None

@@ -8,6 +8,7 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -19,11 +20,13 @@ from flyball.config.settings import RunFlags
 from flyball.core.claims.reviews import VALIDATORS
 from flyball.core.health.breaker import Strikes
 from flyball.core.health.verdict import Thresholds
-from flyball.core.model.task import BreakerSettings, CodeLimits, Limits
+from flyball.core.model.task import BreakerSettings, CodeLimits, Limits, RolePrompt
 from flyball.core.workflows.registry import own_strikes
 from flyball.folders import sync_directory
 
 _NOTHING_TYPED = RunFlags()
+Prompts = Mapping[str, RolePrompt]
+NO_PROMPTS: Prompts = MappingProxyType({})
 
 
 def needs_trust(file: FileConfig | None, flags: RunFlags = _NOTHING_TYPED) -> tuple[str, ...]:
@@ -33,28 +36,43 @@ def needs_trust(file: FileConfig | None, flags: RunFlags = _NOTHING_TYPED) -> tu
     return tuple(_runs(file, flags)) + tuple(_widens(file, flags)) + tuple(_loosens(file, flags))
 
 
-def digest(file: FileConfig) -> str:
-    """The hash of all that runs or widens, scripts with their content."""
-    content = (*needs_trust(file), *(_script_content(file, table) for table in file.agents.values()))
-    return hashlib.sha256(msgspec.json.encode(content)).hexdigest()
+def digests(file: FileConfig, prompts: Prompts = NO_PROMPTS) -> tuple[str, ...]:
+    """The hash of all that runs or widens, scripts with their content, and that of what the project says to its roles."""
+    scripts = (_script_content(file, table) for table in file.agents.values())
+    contents: list[object] = [(*needs_trust(file), *scripts), *([prompts] if prompts else [])]
+    return tuple(hashlib.sha256(msgspec.json.encode(each, order="sorted")).hexdigest() for each in contents)
 
 
-def is_trusted(home: RepositoryHome, file: FileConfig | None, flags: RunFlags = _NOTHING_TYPED) -> bool:
-    """Whether everything that would take effect was agreed to, or needs no agreement."""
+def is_trusted(
+    home: RepositoryHome,
+    file: FileConfig | None,
+    flags: RunFlags = _NOTHING_TYPED,
+    prompts: Prompts = NO_PROMPTS,
+) -> bool:
+    """Whether everything that would take effect was agreed to, or needs no agreement; `prompts` where roles are to work by them."""
     if file is None or not needs_trust(file, flags):
         return True
-    return (home.trust / digest(file)).is_file()
+    return all((home.trust / each).is_file() for each in digests(file, prompts))
 
 
-def require(home: RepositoryHome, file: FileConfig | None, flags: RunFlags = _NOTHING_TYPED) -> None:
-    """Refuse what nobody agreed to."""
-    if file is not None and not is_trusted(home, file, flags):
+def require(
+    home: RepositoryHome,
+    file: FileConfig | None,
+    flags: RunFlags = _NOTHING_TYPED,
+    prompts: Prompts = NO_PROMPTS,
+) -> None:
+    if file is not None and not is_trusted(home, file, flags, prompts):
         raise NotTrusted(file.origin.path, needs_trust(file, flags))
 
 
-def record(home: RepositoryHome, file: FileConfig) -> Path:
-    """Keep a person's agreement to this content."""
-    path = home.prepare().trust / digest(file)
+def record(home: RepositoryHome, file: FileConfig, prompts: Prompts = NO_PROMPTS) -> Path:
+    """Keep a person's agreement to a file, and to what its roles are told; the record of the file."""
+    own, *_ = [_record(home, file, each) for each in digests(file, prompts)]
+    return own
+
+
+def _record(home: RepositoryHome, file: FileConfig, digest: str) -> Path:
+    path = home.prepare().trust / digest
     text = "\n".join((str(file.origin.path), *needs_trust(file), ""))
     fresh = path.with_name(f"{path.name}.new")
     try:
@@ -130,6 +148,9 @@ def _widens(file: FileConfig, flags: RunFlags) -> Iterator[str]:
         yield "issues are closed, by the program gh"
     if file.ship.author:
         yield f"commits carry the name {file.ship.author}"
+    for role, chosen in file.roles.items():
+        if chosen.prompt is not None:
+            yield f"the prompt of {role} is {'replaced' if chosen.prompt_mode == 'replace' else 'added to'}: {chosen.prompt}"
     listed = (
         ("gates see the ignored files", options.carry),
         ("protected files may change", options.may_change),

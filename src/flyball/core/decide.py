@@ -4,8 +4,6 @@ Each lane is asked in turn, and the first that has something to record or to beg
 append, until nobody has. A lane that cannot go on waits for the others: the task stops when none can.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """What flyball needs for its optional parts, and the command that brings it into the environment it runs in."""
 
-from __future__ import annotations
-
 import shlex
 
 PACKAGES = {

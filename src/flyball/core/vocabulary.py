@@ -1,7 +1,5 @@
 """All that journals may hold: the facts, effects and outcomes of the kernel and of every workflow, put together here alone."""
 
-from __future__ import annotations
-
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -26,14 +24,12 @@ def facts() -> tuple[type[Fact], ...]:
 
 
 def fact_type() -> Any:
-    """The type every fact of a journal is read as."""
     begun: Any = ev.Begun[_any_of(effects())]  # type: ignore[misc]
     ended: Any = ev.Ended[_any_of(outcomes())]  # type: ignore[misc]
     return _any_of((begun, ended, *(kind for kind in facts() if kind not in {ev.Begun, ev.Ended})))
 
 
 def event_type() -> Any:
-    """The type every event of a journal is read as."""
     return Event[fact_type()]  # type: ignore[misc]
 
 
@@ -42,6 +38,5 @@ def _any_of(kinds: tuple[Any, ...]) -> Any:
 
 
 def _kinds(module: Any, base: Any) -> tuple[Any, ...]:
-    """Everything of that kind a module defines."""
     defined = (each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__)
     return tuple(each for each in defined if issubclass(each, base) and each is not base)

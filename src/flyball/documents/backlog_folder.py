@@ -3,8 +3,6 @@
 Every edit looks first whether it was made already, so that one a kill broke off is finished by making it again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys
@@ -69,7 +67,6 @@ class BacklogFolders:
         )
 
     def edit(self, request: EditBacklog) -> Edited | Stale:
-        """Make the edits in their order; none is made on a file that changed."""
         root = self._above(request.path)
         try:
             editing = _Editing(root, dict(request.seen), request.ignore)

@@ -17,8 +17,6 @@ from flyball.documents.errors import ExportedFilesForeign, ExportedFilesUnwritab
 
 
 class Written(msgspec.Struct, frozen=True):
-    """What became of each file, as paths below the folder."""
-
     folder: str
     written: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
@@ -36,11 +34,10 @@ def write_exported(folder: Path, files: Mapping[str, str], *, manifest: str, for
     stale = tuple(name for name, text in files.items() if _content(folder / name) != text.encode())
     try:
         for name in stale:
-            seen = _content(folder / name) if force else None
-            _replace(folder / name, files[name].encode(), seen, known.get(name, ""))
+            _replace(folder / name, files[name].encode())
         hashes = {**known, **{name: _hash(text.encode()) for name, text in files.items()}}
         raw = msgspec.json.format(msgspec.json.encode(hashes, order="sorted"), indent=2) + b"\n"
-        _replace(folder / manifest, raw, _content(folder / manifest), "")
+        _replace(folder / manifest, raw)
     except OSError as error:
         raise ExportedFilesUnwritable(
             f"{error.filename or folder} could not be written ({error.strerror}). Make the folder writable, or choose another "
@@ -79,18 +76,10 @@ def _hash(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
-def _replace(path: Path, raw: bytes, seen: bytes | None, known: str) -> None:
-    """Put a file in place of what was seen there or is known; what somebody saved meanwhile is kept beside it and told."""
+def _replace(path: Path, raw: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        aside = open_folder.replace(
-            folder, path.name, raw, lambda found: found in (seen, raw) or (found is not None and _hash(found) == known)
-        )
+        open_folder.replace(folder, path.name, raw, lambda _found: True)
     finally:
         os.close(folder)
-    if aside:
-        raise ExportedFilesForeign(
-            f"{path} had been changed when flyball export replaced it; the changed file is now {path.with_name(aside)}. "
-            "Look at it, and export again."
-        )

@@ -10,7 +10,6 @@ from contextlib import suppress
 from typing import Any
 
 from flyball.documents.own_files import key_of
-from flyball.swap import swap_in
 
 FOLDER = "trees"
 
@@ -22,7 +21,7 @@ def govern(home: str, tree: str, task: str, *, verdict: str, lock: str) -> None:
     fresh = os.path.join(folder, f".{task}.new")
     with open(fresh, "w", encoding="utf-8") as file:
         file.write(f'{{"lock": {json.dumps(lock)}, "verdict": {verdict.strip()}}}\n')
-    swap_in(fresh, os.path.join(folder, f"{task}.json"))
+    os.rename(fresh, os.path.join(folder, f"{task}.json"))
 
 
 def release(home: str, tree: str, task: str) -> None:

@@ -4,8 +4,6 @@ A finished issue is written into history first and taken out of its file then, s
 is done already is recognised by its content, so a move that was killed at any step is simply made again.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -57,7 +55,6 @@ class IssueFiles:
             folder.edit(issue.file, change)
 
     def move_to_history(self, file: str, id: str, *, at: str) -> None:
-        """Finish an issue: into history as completed, then out of its file."""
         with self._folder() as folder, _explain_errors(file):
             text = _text(folder, file)
             if edits.find_issue(text, id) is None and id in finished_in(_histories(folder)):

@@ -7,12 +7,11 @@ import errno
 import itertools
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from flyball import faults
 from flyball.documents.errors import WorkFolderMissing, WorkFolderUnusable
-from flyball.swap import exchange, put_if_free
 
 MAX_BYTES = 64 * 1024 * 1024
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -24,8 +23,6 @@ _BEING_PUT = ".flyball-new"
 
 
 class KeptFolder:
-    """An open folder whose files are read and replaced by name."""
-
     def __init__(self, path: str, descriptor: int) -> None:
         self.path = path
         self._descriptor = descriptor
@@ -49,7 +46,6 @@ class KeptFolder:
 
     @contextmanager
     def within(self, name: str) -> Iterator["KeptFolder"]:
-        """A folder in this one."""
         path = f"{self.path}/{name}"
         inner = _open_folder(path, name, self._descriptor, path)
         try:
@@ -76,7 +72,6 @@ class KeptFolder:
         return found
 
     def read(self, name: str) -> bytes | None:
-        """What a file holds, here or below; None where there is none."""
         folder, slash, rest = name.partition("/")
         if slash:
             with self.within(folder) as inner:
@@ -115,7 +110,6 @@ class KeptFolder:
         raise WorkFolderUnusable(f"{self.path}/{name} keeps changing; try again when nobody else writes it.")
 
     def move(self, name: str, to: str) -> None:
-        """Rename a file, durably."""
         try:
             os.rename(name, to, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
             os.fsync(self._descriptor)
@@ -125,33 +119,28 @@ class KeptFolder:
 
     def free_name(self, name: str) -> str:
         """The name, or with `-2`, `-3` … after it, the first that no entry has."""
-        return self._first_free(itertools.chain((name,), (f"{name}-{number}" for number in itertools.count(2))))
-
-    def _beside(self, name: str) -> str:
-        """A free name for another version of a file, of the same kind, so that whoever reads those reads it."""
-        stem, dot, kind = name.rpartition(".")
-        end = f"{dot}{kind if stem else ''}"
-        return self._first_free(f"{stem or kind}-edited-{number}{end}" for number in itertools.count(1))
-
-    def _first_free(self, names: Iterable[str]) -> str:
         taken = set(self.names())
-        return next(name for name in names if name not in taken)
+        names = itertools.chain((name,), (f"{name}-{number}" for number in itertools.count(2)))
+        return next(each for each in names if each not in taken)
 
     def _replace(self, name: str, before: bytes | None, after: bytes) -> bool:
-        """Exchange a file for a new one if it is what was read; nothing that somebody saves meanwhile is lost."""
+        """Put a new file in the place of one that still is what was read."""
         fresh = f".{name}{_BEING_PUT}"
         try:
             faults.point("work.write.before")
             self._write(fresh, name, after)
             faults.point("work.write.inside")
-            done = self._put(fresh, name, before, after)
+            if self.read(name) != before:
+                os.unlink(fresh, dir_fd=self._descriptor)
+                return False
+            os.rename(fresh, name, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
             os.fsync(self._descriptor)
         except OSError as error:
             with suppress(OSError):
                 os.unlink(fresh, dir_fd=self._descriptor)
             raise self._unusable(name, error) from error
         faults.point("work.write.after")
-        return done
+        return True
 
     def _write(self, fresh: str, name: str, raw: bytes) -> None:
         with os.fdopen(os.open(fresh, _NEW, 0o644, dir_fd=self._descriptor), "wb") as file:
@@ -164,27 +153,7 @@ class KeptFolder:
             file.flush()
             os.fsync(file.fileno())
 
-    def _put(self, fresh: str, name: str, before: bytes | None, after: bytes) -> bool:
-        """Put the new file in place, unless another is there than was read; what somebody saved in that instant is given back."""
-        done = False
-        if before is None:
-            done = put_if_free(fresh, name, folder=self._descriptor)
-        elif self.read(name) == before:
-            # One that is deleted in that instant is read again.
-            with suppress(FileNotFoundError):
-                exchange(fresh, name, folder=self._descriptor)
-                faults.point("work.write.exchanged")
-                done = self.read(fresh) == before
-                if not done:
-                    exchange(fresh, name, folder=self._descriptor)
-                    if self.read(fresh) != after:
-                        put_if_free(fresh, self._beside(name), folder=self._descriptor)
-        with suppress(FileNotFoundError):
-            os.unlink(fresh, dir_fd=self._descriptor)
-        return done
-
     def clear(self) -> None:
-        """Take away what a killed edit left."""
         for left in [each for each in self.names() if each.startswith(".") and each.endswith(_BEING_PUT)]:
             try:
                 os.unlink(left, dir_fd=self._descriptor)
@@ -200,7 +169,6 @@ class KeptFolder:
 
 
 def _open_folder(path: str, name: str, folder: int | None, wanted: str) -> int:
-    """Open one step of the way to the folder that is wanted."""
     try:
         # The root is the user's own choice and may be a link; what is below it may not.
         flags = _DIRECTORY if folder is not None else _DIRECTORY & ~os.O_NOFOLLOW

@@ -2,7 +2,7 @@
 
 What was rendered last is known by hash, kept outside the repository. A file that is neither that nor what is to be
 written was edited: it is renamed to `NAME.edited-N` and told. Nothing here is durable on purpose: `.loop/` can be rendered
-again from the journal, so a file costs an exchange of names and no fsync. No symbolic link is followed, since agents can plant them.
+again from the journal, so a file costs a rename and no fsync. No symbolic link is followed, since agents can plant them.
 """
 
 import hashlib
@@ -234,7 +234,6 @@ class LoopFolder:
 
     @contextmanager
     def _folder(self, parent: PurePosixPath) -> Iterator[int]:
-        """The open folder that files belong into, made where it is missing."""
         steps = (LOOP, self._task, *parent.parts)
         assert not {"/", ".."} & set(steps), f"{parent} leads out of the folder"
         descriptor = os.open(self._tree, _DIRECTORY & ~os.O_NOFOLLOW)

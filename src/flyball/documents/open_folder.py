@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from flyball import faults
-from flyball.swap import swap_in
 
 Stamp = tuple[int, int, int]
 """What tells a file from one written later under its name."""
@@ -15,7 +14,6 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def status_of(folder: int, name: str) -> os.stat_result | None:
-    """What the file system knows of an entry; None where there is none."""
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -60,6 +58,6 @@ def replace(folder: int, name: str, raw: bytes, is_ours: Callable[[bytes | None]
     faults.point("loop.write.inside")
     if there is not None and not is_ours(content(folder, name)):
         kept = rename_aside(folder, name)
-    swap_in(fresh, name, folder=folder)
+    os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
     faults.point("loop.write.after")
     return kept

@@ -18,7 +18,6 @@ def key_of(*parts: str | bytes) -> str:
 
 
 def keep(path: str, raw: bytes) -> bool:
-    """Write a file; says whether that could be."""
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         with open(path, "wb") as file:

@@ -3,8 +3,6 @@
 A mark that stands already is done, so an edit that a kill broke off is finished by making it again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import threading

@@ -1,7 +1,5 @@
 """A plan that another tool keeps, as what a task starts from: recognised by its path or its content, and read with what stands beside it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -91,7 +89,6 @@ def with_note_on_boxes(
 
 
 def _json_format(path: Path) -> Format | None:
-    """The tool whose fields a JSON file has."""
     try:
         value = decode_json(read_bytes(path))
     except (DocumentError, PlanUnreadable):
@@ -139,7 +136,6 @@ def refuse_defects(plan: ImportedPlan, path: Path) -> None:
 
 
 def notes_on(plan: ImportedPlan) -> tuple[str, ...]:
-    """What a person should know of a plan before it is worked."""
     lists = sum(entry.role == "checklist" for entry in plan.entries)
     later = sum(item.optional for item in plan.items)
     notes = [f"line {defect.line}: {defect.message}" if defect.line else defect.message for defect in plan.defects]
@@ -149,7 +145,6 @@ def notes_on(plan: ImportedPlan) -> tuple[str, ...]:
 
 
 def read_plan(source: Source, root: Path, *, parallel_stories: bool = False) -> tuple[ImportedPlan, str]:
-    """The plan at a source as it is now, and the hash of what was read."""
     path = root / source.path
     try:
         if source.format == "backlog.md":
@@ -195,14 +190,12 @@ def _tasks_folder(path: Path) -> Path | None:
 
 
 def backlog_files(path: Path) -> dict[str, bytes]:
-    """The files of a folder's tasks, by their place below it."""
     folder = _tasks_folder(path)
     found = sorted(folder.glob("*.md")) if folder is not None else []
     return {each.relative_to(path).as_posix(): read_bytes(each) for each in found if not each.is_symlink()}
 
 
 def digest_of(files: Mapping[str, bytes]) -> str:
-    """One hash for several files."""
     return hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()
 
 

@@ -16,12 +16,10 @@ BREAKER = "circuit-breaker.json"
 
 
 def is_session(path: Path) -> bool:
-    """Whether a path names such a session: its folder, or its state file."""
     return (path / STATE).is_file() or (path.name == STATE and path.is_file())
 
 
 def session_folder(root: Path, environment: Mapping[str, str]) -> Path | None:
-    """Where a repository's session lies, if it has one."""
     place = Path(environment.get("PRP_SESSION_DIR") or root / FOLDER)
     return place if is_session(place) else None
 

@@ -4,8 +4,6 @@ They lie in the user's tree. Every change is made to what stands there now, so t
 looks first whether it was made already, so that one a kill broke off is finished by making it again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The folder of a track: read leniently, its metadata changed by the smallest edit under the lock its other writers use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -111,7 +109,6 @@ def update_metadata(
 
 
 def write_page(folder: Path, name: str, text: str) -> None:
-    """Put a page into the track's folder in one step."""
     with KeptFolder.below(folder) as kept:
         kept.edit(name, lambda _: text.encode("utf-8"))
 

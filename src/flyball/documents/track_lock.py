@@ -4,8 +4,6 @@ A holder that is flyball leaves a file in it that is locked for as long as its p
 once. Of any other holder only the age of the folder tells.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import itertools

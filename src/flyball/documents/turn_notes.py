@@ -3,8 +3,6 @@
 A note is written as a partial report. A report that the agent has written itself is kept; a question is added to it.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any
@@ -19,8 +17,6 @@ LONGEST = 4_000
 
 
 class TurnNotes(msgspec.Struct, frozen=True):
-    """The report file of one turn, and the token that makes a report its own."""
-
     report_file: Path
     nonce: str
 

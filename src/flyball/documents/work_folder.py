@@ -98,7 +98,6 @@ class WorkFolder:
         return read_backlog(texts, lost)
 
     def excerpts(self, limit: int = 8000) -> dict[str, str]:
-        """The beginnings of the constitution and the memory, for prompts; only those that are there."""
         found: dict[str, str] = {}
         for names, name in (((WORK,), CONSTITUTION), ((WORK,), MEMORY), ((WORK, AGENT), MEMORY)):
             with KeptFolder.below(self._root, *names) as folder:
@@ -114,7 +113,6 @@ class WorkFolder:
         return seen is not None and bool(seen.done) and seen.done == self._digest()
 
     def _digest(self) -> str:
-        """What tells the issue files from the same ones later."""
         found: list[str | bytes] = []
         with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as issues:
             for name in (*_past(issues), *issue_files(issues, self._ignore)):
@@ -139,12 +137,10 @@ class WorkFolder:
 
 
 def histories(issues: KeptFolder) -> list[str]:
-    """The files of history that flyball writes, oldest first."""
     return [*(f"history-{number}.md" for number in history_numbers(issues)), HISTORY]
 
 
 def _past(issues: KeptFolder) -> list[str]:
-    """Every file of history, in any case of letters, oldest first."""
     own = histories(issues)
     return [*(name for name in issues.names() if is_history(name) and name not in own), *own]
 
@@ -163,7 +159,6 @@ def issue_files(issues: KeptFolder, ignore: Iterable[str] = ()) -> list[str]:
 
 
 def history_numbers(issues: KeptFolder) -> list[int]:
-    """The numbers of history files that were put aside because they were full, in order."""
     names = (name for name in issues.names() if name.startswith("history-"))
     return sorted(int(found[1]) for name in names if (found := re.fullmatch(_ROLLED, name)))
 

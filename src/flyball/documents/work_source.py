@@ -1,7 +1,5 @@
 """A backlog folder as what a task starts from: the issues in it change as it is worked, so none of them is remembered."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec
@@ -38,7 +36,6 @@ The rules by which the backlog of {name} is worked. Every agent is told what sta
 
 
 def is_work_folder(path: Path) -> bool:
-    """Whether a path is a folder `.work` with issues in it."""
     return path.resolve().name == WORK and (path / ISSUES).is_dir()
 
 
@@ -56,7 +53,6 @@ def read_work_source(path: Path, root: Path) -> SourceDocument:
 
 
 def require_constitution(folder: Path) -> None:
-    """Refuse a backlog without rules."""
     path = folder / CONSTITUTION
     try:
         if path.read_text(encoding="utf-8", errors="replace").strip():
@@ -69,8 +65,6 @@ def require_constitution(folder: Path) -> None:
 
 
 class ProjectFacts(msgspec.Struct, frozen=True):
-    """What is known of a project without asking anybody."""
-
     name: str
     gates: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()

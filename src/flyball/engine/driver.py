@@ -4,8 +4,6 @@ Effects run in threads of their own; their outcomes, people's words and timers a
 state is decided upon again. Nothing is believed before it is in the journal.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A person's word from the inbox as facts, for whoever acts on the task: its controller, or somebody without one."""
 
-from __future__ import annotations
-
 from flyball.core.model.effects import Ask
 from flyball.core.model.events import Ended, Fact, PersonSpoke
 from flyball.core.model.outcomes import Answered

@@ -8,13 +8,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
+from flyball.core.claims.findings import Finding
 from flyball.core.model import effects as fx, outcomes as out
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, Task
 from flyball.ports import Agent, Clock, Measurer, Notify, People, PullRequests, Refusal, Setup, Stop, Watch, Workspace
 
+FILES_KEPT = 16
 _LOOK_AGAIN_S = 0.1
 """While another measurement is under way, how soon to look whether this one is still wanted."""
 
@@ -83,18 +85,18 @@ class Performer:
         return self._workspace.lane(effect.lane)
 
     def _from(self, effect: fx.Effect) -> Notify:
-        """Tells whoever watches what is said in an effect's lane."""
         return lambda kind, line: self._notify(kind, line, effect.lane)
 
     def _prepare(self, effect: fx.Prepare, stop: Stop) -> out.Outcome:
         space = self._workspace
         notes = space.prepare()
         since = space.tip if effect.again else space.base
-        failed = self._setup(space.root, self._folder / "setup", stop)
+        failed, again = self._setup(space.root, self._folder / "setup", stop)
         if failed:
             return out.Interrupted(failed) if stop.is_set() else out.Failed(f"setup failed: {failed}")
         left = space.leave_out(since, effect.begun_at) if self._task.settings.setup else ()
         space.set_aside()
+        notes += (f"Set-up runs once more for the gates: {again}",) if again else ()
         return out.Prepared(space.base, space.tree_of(space.base), space.branch, notes, space.onto, left)
 
     def _open_lane(self, effect: fx.OpenLane, stop: Stop) -> out.Outcome:
@@ -132,17 +134,21 @@ class Performer:
             return out.TurnEnded("not_installed", f"no agent {effect.agent!r} is configured")
         folder = self._folder / "turns" / f"{effect.turn:04d}-{effect.attempt}"
         space = self._lane(effect)
-        tree = space.copy(effect.copy, effect.commit) if effect.copy else space.root
+        tree = space.copy(effect.copy, effect.commit, effect.shown) if effect.copy else space.root
+        if effect.shown and not effect.copy:
+            space.show(effect.shown)
         self._give_context(tree)
         nonce, notify = self._clock.nonce(), self._from(effect)
         ended = agent.turn(effect, tree=tree, folder=folder, nonce=nonce, stop=stop, notify=notify)
         if not effect.copy:
             return ended
+        if effect.shown:
+            ended = _with_places(ended, effect, space)
         edited = space.discard(effect.copy)
         if not edited:
             return ended
         note = f"edits in the disposable copy were discarded: {', '.join(edited[:10])}"
-        return msgspec.structs.replace(ended, detail=f"{ended.detail}; {note}".strip("; "))
+        return replace(ended, detail=f"{ended.detail}; {note}".strip("; "))
 
     def _measure(self, effect: fx.Measure, stop: Stop) -> out.Outcome:
         """One measurement at a time, unless the settings allow more: two at once take each other's time, ports and databases."""
@@ -161,7 +167,7 @@ class Performer:
         folder = self._folder / "measures" / effect.id.replace("/", "-")
         space = self._lane(effect)
         measurement = self._measurer.measure(
-            msgspec.structs.replace(effect, consented=_still_consented(effect, space)),
+            replace(effect, consented=_still_consented(effect, space)),
             settings=self._task.settings,
             workspace=space,
             folder=folder,
@@ -176,7 +182,13 @@ class Performer:
         space, at = self._lane(effect), effect.begun_at
         if not effect.accepted:
             kept = space.snapshot(effect.label, effect.message, at)
-            return out.Saved(Commit(kept.commit), kept.tree, effect.label, notes=tuple(kept.notes))
+            commit = Commit(kept.commit)
+            changed = [
+                path for _, path in space.changed_files(Commit(f"{commit}^"), commit) if not path.startswith(f"{LOOP}/")
+            ]
+            return out.Saved(
+                commit, kept.tree, effect.label, notes=tuple(kept.notes), files=tuple(changed[:FILES_KEPT])
+            )
         tree = effect.tree or _with_loop_files(space, effect, at)
         parent = effect.squash_onto or effect.parent
         kept = space.accept(effect.label, effect.message, at, tree=tree, parent=parent)
@@ -221,6 +233,18 @@ class Performer:
         if effect.question.default is not None:
             return out.Answered(effect.question.default, "default")
         return out.Unanswered()
+
+
+def _with_places(ended: out.TurnEnded, effect: fx.RunAgent, space: Workspace) -> out.TurnEnded:
+    """A reviewer's findings with what was measured of each: of one that cannot be looked up, nothing."""
+
+    def place(found: Finding) -> Finding:
+        try:
+            return replace(found, stands=space.stands(found, effect.commit, effect.shown, effect.prompt))
+        except (Refusal, OSError):
+            return found
+
+    return replace(ended, claim=replace(ended.claim, findings=tuple(map(place, ended.claim.findings))))
 
 
 def _still_consented(effect: fx.Measure, space: Workspace) -> dict[str, Commit]:

@@ -1,7 +1,5 @@
 """Big texts as files named by their hash: written whole or not at all, and checked when read."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -4,8 +4,6 @@ A body is the whole event, so the checksum covers its place, time and epoch too,
 The checksum starts from the task's name: a body moved to another task does not match.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
@@ -114,7 +112,6 @@ def words_taken(events: Sequence[Event], taking: Sequence[int]) -> dict[int, int
 
 
 def stale_message(task: TaskId, epoch: int, current: int) -> str:
-    """What a process is told whose lease another has taken over."""
     return (
         f"Task {task} was taken over by another process (epoch {current}; this one has {epoch}). "
         "Nothing was appended; this process must end."
@@ -122,12 +119,10 @@ def stale_message(task: TaskId, epoch: int, current: int) -> str:
 
 
 def kind(fact: Fact) -> str:
-    """The name a fact is stored under."""
     return str(fact.__struct_config__.tag)
 
 
 def check_word(word: Spoken, text: str, question: str) -> None:
-    """Refuse a person's word that could not become a fact."""
     try:
         msgspec.convert({"fact": "person.spoke", "word": word, "text": text, "question": question}, PersonSpoke)
         text.encode()

@@ -1,7 +1,5 @@
 """One SQLite file, opened so that a commit is on disk, a vanished file is noticed, and errors say what to do."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import threading
@@ -167,7 +165,6 @@ class Database:
 
     @property
     def changes(self) -> int:
-        """How many rows this connection itself has changed."""
         return self._connection.total_changes
 
     @contextmanager

@@ -1,7 +1,5 @@
 """What can go wrong with a journal, each named after its situation."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 
@@ -45,8 +43,6 @@ class FactUnstorable(JournalError):
 
 
 class TaskUnknown(JournalError):
-    """The journal has no such task."""
-
     def __init__(self, task: str) -> None:
         self.task = task
         super().__init__(f"The journal has no task {task!r}. `flyball list` shows those it has.")
@@ -57,9 +53,12 @@ class WordTaken(JournalError):
 
 
 class LeaseHeld(JournalError):
-    """Another process works on this; `holder` is None if it has not said who it is, `what` names the scope in words."""
+    """Another process works on this; `holder` is None if it has not said who it is, `what` names the scope in words.
 
-    def __init__(self, scope: str, holder: Holder | None, *, what: str = "", task: str = "") -> None:
+    `way` is what a person can do where there is more than to wait.
+    """
+
+    def __init__(self, scope: str, holder: Holder | None, *, what: str = "", task: str = "", way: str = "") -> None:
         self.scope, self.holder = scope, holder
         works = f", which works on {task}" if task else ""
         who = (
@@ -67,7 +66,8 @@ class LeaseHeld(JournalError):
             if holder
             else "another process"
         )
-        super().__init__(f"{what or scope} is held by {who}{works}. Wait for it to end, or stop it, and try again.")
+        way = way or "Wait for it to end, or stop it, and try again."
+        super().__init__(f"{what or scope} is held by {who}{works}. {way}")
 
 
 class LeaseLost(JournalError):

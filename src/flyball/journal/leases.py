@@ -4,8 +4,6 @@ The lock keeps a second process out; the epoch in the journal refuses a first on
 lives on another machine. Lock files stay when released: deleting one would let a second holder in.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import hashlib
@@ -29,8 +27,6 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 
 
 class Epochs(Protocol):
-    """What a lease needs of a journal."""
-
     def next_epoch(self, scope: str, holder: Holder) -> int: ...
 
 
@@ -54,7 +50,6 @@ class Lease:
 
     @classmethod
     def take(cls, journal: Epochs, lock_dir: Path, scope: str, holder: Holder) -> Self:
-        """Take the lock and begin an epoch, or say who holds it."""
         kind, _, name = scope.partition(":")
         path = lock_dir / f"{kind}-{quote(name, safe='')}.lock"
         lock = _lock(scope, path)

@@ -1,7 +1,5 @@
 """The values a journal keeps beside its facts, and the rules every journal shares."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -13,8 +11,6 @@ from flyball.core.model.task import TaskId
 
 
 class TaskRecord(msgspec.Struct, frozen=True):
-    """A task as the list of tasks knows it."""
-
     id: TaskId
     number: int
     workflow: str
@@ -23,8 +19,6 @@ class TaskRecord(msgspec.Struct, frozen=True):
 
 
 class StoredWord(msgspec.Struct, frozen=True):
-    """A person's word that has not reached its task yet."""
-
     id: int
     task: TaskId
     word: Spoken
@@ -34,8 +28,6 @@ class StoredWord(msgspec.Struct, frozen=True):
 
 
 class Holder(msgspec.Struct, frozen=True):
-    """Who works on something, and since when."""
-
     pid: int
     host: str
     since: datetime

@@ -1,7 +1,5 @@
 """The journal in one SQLite file: what is acknowledged survives a crash, and only the lease's holder appends."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -81,7 +79,14 @@ class SqliteJournal:
         """Add facts, all or none, and mark the words they carry as taken; the events are what a reader will see."""
         faults.point("journal.append.before")
         with self._database.write() as connection:
-            after = _fence(connection, task, epoch)
+            # The task's last seq, if this epoch may add to it; a task nobody ever took a lease on takes any.
+            row = connection.execute(statements.FENCE, (task_scope(task), task)).fetchone()
+            if row is None:
+                raise TaskUnknown(task)
+            last, current = row
+            if current is not None and current != epoch:
+                raise LeaseLost(codec.stale_message(task, epoch, current))
+            after = int(last or 0)
             entries, events = codec.encode(task, facts, after=after, epoch=epoch, at=at, secrets=self._secrets)
             _add(connection, task, entries)
             for word, seq in codec.words_taken(events, taking).items():
@@ -104,6 +109,17 @@ class SqliteJournal:
             yield from codec.decode_some(str(self._database.path), task, rows)
             after = rows[-1][0]
 
+    def turns_since(self, at: datetime) -> Iterator[tuple[TaskId, Event]]:
+        """The ends of turns of all tasks behind the last event before `at`; of a task without later ones only its last is looked at."""
+        for task, *row in self._database.select(statements.READ_TURNS_SINCE, (in_utc(at).isoformat(),)):
+            for event in codec.decode_some(str(self._database.path), task, [tuple(row)]):
+                yield task, event
+
+    def count_turns_under_way(self, at: datetime) -> int:
+        """How many turns of all tasks began behind the last event before `at` and have not ended."""
+        [(count,)] = self._database.select(statements.COUNT_TURNS_UNDER_WAY, (in_utc(at).isoformat(),))
+        return int(count)
+
     def post(self, task: TaskId, word: Spoken, *, text: str = "", question: str = "", at: datetime) -> int:
         """Put a person's word into the inbox; it is durable when this returns."""
         codec.check_word(word, text, question)
@@ -122,7 +138,6 @@ class SqliteJournal:
         return int(seen[0]), self._database.changes
 
     def pending(self, task: TaskId) -> list[StoredWord]:
-        """People's words that have not reached the task, oldest first."""
         rows = self._database.select(statements.READ_WORDS, (task,))
         return [StoredWord(key, task, word, text, asked, self._moment(at, task)) for key, word, text, asked, at in rows]
 
@@ -145,17 +160,6 @@ class SqliteJournal:
         for found, epoch, holder in self._database.select(statements.READ_LEASE, (scope,)):
             return LeaseRecord(found, epoch, msgspec.json.decode(holder, type=Holder))
         return None
-
-
-def _fence(connection: sqlite3.Connection, task: TaskId, epoch: int) -> int:
-    """The task's last seq, if this epoch may add to it; a task nobody ever took a lease on takes any."""
-    row = connection.execute(statements.FENCE, (task_scope(task), task)).fetchone()
-    if row is None:
-        raise TaskUnknown(task)
-    last, current = row
-    if current is not None and current != epoch:
-        raise LeaseLost(codec.stale_message(task, epoch, current))
-    return int(last or 0)
 
 
 def _add(connection: sqlite3.Connection, task: TaskId, entries: Sequence[codec.StoredEvent]) -> None:

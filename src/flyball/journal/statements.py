@@ -16,6 +16,17 @@ READ_EVENTS_OF = """
     ORDER BY seq LIMIT ?
 """
 
+_TURNS_SINCE = """
+    FROM tasks CROSS JOIN events ON events.task = tasks.id
+    WHERE effect GLOB 'turn/*' AND seq > coalesce(
+        (SELECT old.seq FROM events AS old WHERE old.task = tasks.id AND old.at < ? ORDER BY old.seq DESC LIMIT 1), 0)
+"""
+READ_TURNS_SINCE = f"SELECT tasks.id, seq, CAST(body AS BLOB), crc {_TURNS_SINCE} AND kind = 'effect.ended'"
+COUNT_TURNS_UNDER_WAY = f"""SELECT count(*) {_TURNS_SINCE} AND kind = 'effect.begun' AND NOT EXISTS (
+    SELECT 1 FROM events AS later WHERE later.task = tasks.id AND later.seq > events.seq
+    AND later.kind = 'effect.ended' AND later.effect = events.effect)
+"""
+
 LAST_NUMBER = "SELECT coalesce(max(number), 0) FROM tasks"
 ADD_TASK = "INSERT INTO tasks (id, number, workflow, title, opened_at) VALUES (?, ?, ?, ?, ?)"
 READ_TASKS = "SELECT id, number, workflow, title, opened_at FROM tasks ORDER BY number"

@@ -1,7 +1,5 @@
 """A line of code with colours for its language; whatever it holds, it stays text."""
 
-from __future__ import annotations
-
 import functools
 
 from markupsafe import Markup, escape
@@ -18,7 +16,6 @@ LONGEST = 400
 
 
 def code(line: Line, path: str) -> Markup:
-    """The line's text; each token in a span of its class."""
     text = line.text
     lexer = _lexer(path.rpartition("/")[2]) if len(text) <= LONGEST else None
     if lexer is None or not text.strip():

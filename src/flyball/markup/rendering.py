@@ -1,7 +1,5 @@
 """Fills the templates; every text that is not our own markup is escaped, and its control characters are shown."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 from datetime import UTC, datetime
@@ -24,19 +22,15 @@ PACKAGE = "flyball.markup"
 
 
 class Crumb(msgspec.Struct, frozen=True):
-    """One step of the way to a page."""
-
     name: str
     href: str = ""
 
 
 def render(template: str, **values: Any) -> str:
-    """The page."""
     return _environment().get_template(template).render(**values)
 
 
 def asset(name: str) -> bytes:
-    """A file that goes with the pages."""
     return resources.files(PACKAGE).joinpath("assets", name).read_bytes()
 
 

@@ -1,7 +1,5 @@
 """The report as one HTML file: no request, no script, both themes, made for paper too."""
 
-from __future__ import annotations
-
 import msgspec
 
 from flyball.markup.rendering import asset, render
@@ -21,6 +19,5 @@ class ReportFrame(msgspec.Struct, frozen=True):
 
 
 def html_report(known: Known, version: str) -> str:
-    """The whole file."""
     frame = ReportFrame(version, asset("style.css").decode())
     return render("report.html", page=frame, report=report_page(known))

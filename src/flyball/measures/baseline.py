@@ -36,11 +36,11 @@ def baseline(examination: Examination, _protection: Protection) -> Found:
     notes += _missing_modules(trial.round.cases.values())
     if any(run.result.broken for run in runs):
         return Found(trial, outcomes, notes=notes)
-    tricks, remarks = examination.canaries(trial.round)
-    broken = "; ".join(f"{trick.kind}: {trick.detail}" for trick in (*trial.tricks, *tricks))
+    proof = examination.canaries(trial.round)
+    broken = "; ".join(f"{trick.kind}: {trick.detail}" for trick in (*trial.tricks, *proof.tricks))
     tools, said = _tools(examination) if examination.request.checks else ((), ())
     unseen = _why_unseen(examination, trial)
-    return Found(trial, outcomes, broken=broken, tools=tools, notes=(*notes, *remarks, *said), unseen=unseen)
+    return Found(trial, outcomes, broken=broken, tools=tools, notes=(*notes, *proof.notes, *said), unseen=unseen)
 
 
 def _missing_modules(cases: Iterable[Case]) -> tuple[str, ...]:

@@ -1,26 +1,27 @@
 """One candidate under examination: lays out trees, runs rounds of gates, plants canaries."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import msgspec
 from msgspec.structs import replace
 
 from flyball.core.model.effects import Measure
-from flyball.core.model.measurement import GateResult, Noticed, Remark, Trick
+from flyball.core.model.measurement import GateResult, Trick
 from flyball.core.model.task import Commit, Gate, Settings
 from flyball.core.text.quantities import first_few, plural
 from flyball.measures.gates.commands import Commands
 from flyball.measures.gates.expectations import Expectations
 from flyball.measures.gates.gate_tree import GateTree
 from flyball.measures.gates.junit import Case, Outcome, TreeIndex
-from flyball.measures.gates.running import GateRun, Round, run_gate, runs_pytest
+from flyball.measures.gates.running import GateRun, Round, choose_tests, reads_text, run_gate, runs_pytest
 from flyball.measures.planting.plan import Sources, muted_files
-from flyball.measures.planting.proof import PlantingGround, prove
+from flyball.measures.planting.proof import PlantingGround, Proof, prove
+from flyball.measures.runs_made import RoundKey, RunsMade
 from flyball.measures.sources import is_code, looks_like_test
 from flyball.measures.tampering.probes import Probe, failing_script
 from flyball.measures.tampering.protected import changed_paths
-from flyball.measures.trees import Trees
+from flyball.ports import Trees
 
 NO_GATE = 'no gate is configured: name one with --gate test="COMMAND" or under [gates] in flyball.toml'
 _FORMATS = re.compile(
@@ -30,8 +31,6 @@ _FORMATS = re.compile(
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """A round of all gates and what it says against the expectations."""
-
     round: Round
     outcomes: dict[str, Outcome]
     failing: tuple[str, ...]
@@ -39,6 +38,8 @@ class Trial(msgspec.Struct, frozen=True):
     newly_skipped: tuple[str, ...]
     tricks: tuple[Trick, ...]
     notes: tuple[str, ...]
+    reused: str = ""
+    """Which measurement's run this is, where the gates were not run again."""
 
     @property
     def green(self) -> bool:
@@ -48,8 +49,6 @@ class Trial(msgspec.Struct, frozen=True):
 
 
 class Examination(msgspec.Struct, eq=False):
-    """Holds what every kind of measurement needs."""
-
     request: Measure
     settings: Settings
     workspace: Trees
@@ -57,37 +56,73 @@ class Examination(msgspec.Struct, eq=False):
     tree: GateTree
     expectations: Expectations
     nonce: Callable[[], str]
-    proven: dict[str, tuple[str, ...]]
-    noticed: dict[tuple[str, str], tuple[Noticed, tuple[Remark, ...]]] = {}
+    runs_made: Callable[[str], RunsMade]
+    made: RunsMade = msgspec.field(default_factory=RunsMade)
     tree_in_use: str = ""
     index: TreeIndex = TreeIndex(())
     _written: list[Trick] = []
-    _alone: dict[tuple[str, str], bool] = {}
     _laid: tuple[str, int] | None = None
+    _unset: tuple[str, GateResult | None] = ("", None)
 
     def use(self, sha: str) -> None:
-        """Take a tree for the rounds that follow."""
         self.tree_in_use = sha
         self.index = TreeIndex(self.workspace.list_files(Commit(sha)))
 
+    def set_up(self) -> GateResult | None:
+        """Lay the tree and see that its environment is there; why it is not, which is found out once for each tree."""
+        if self._unset[0] != self.tree_in_use or self._unset[1] is None:
+            self.lay()
+            self._unset = self.tree_in_use, self.tree.set_up(self.commands)
+        return self._unset[1]
+
     def trial(self) -> Trial:
-        """Run every gate once, each on a freshly laid tree."""
-        self.lay()
-        failed = self.tree.set_up(self.commands, always=self.request.kind == "baseline")
+        """Every gate once, unless they passed on this very tree before, in this environment."""
+        is_baseline = self.request.kind == "baseline"
+        failed = self.set_up()
         if failed is not None:
             return self._weigh(Round((GateRun(failed, {}, failed.output),)), ())
         if not self.settings.gates:
             result = GateResult("gates", "", passed=False, broken=NO_GATE)
             return self._weigh(Round((GateRun(result, {}, NO_GATE),)), ())
-        runs = []
-        for gate in self.settings.gates:
-            self.lay()
-            runs.append(self._run_watching_tests(gate))
-        trial = self._weigh(Round(tuple(runs)), () if self.request.kind == "baseline" else tuple(self._written))
-        return self._without_excuses(trial) if trial.green and self.request.kind != "baseline" else trial
+        self.made = self.runs_made(self.tree.identity())
+        key: RoundKey = (
+            self.tree_in_use,
+            self.expectations.known,
+            tuple(sorted(self.request.failed_exits.items())),
+        )
+        if key in self.made.rounds and not is_baseline:
+            measurement, passed = self.made.rounds[key]
+            reused = f"the gates passed on this tree in {measurement}, in the same environment"
+            return self._without_excuses(replace(self._weigh(passed, ()), reused=reused))
+        ran = Round(tuple(self._run_gate(gate) for gate in self.settings.gates))
+        trial = self._weigh(ran, () if is_baseline else tuple(self._written))
+        if ran.passed and not self._written:
+            self.made.keep(key, self.request.id, ran)
+        return self._without_excuses(trial) if not is_baseline else trial
+
+    def _run_gate(self, gate: Gate) -> GateRun:
+        self.lay()
+        return self._run_watching_tests(gate)
+
+    def trial_again(self, first: Trial) -> Trial | None:
+        """The gates that count no tests once more, where they may run some: nobody can say which of their tests a planted failure stands for."""
+        if not any(looks_like_test(file) for file in self.index.files):
+            return None
+        ran = tuple(zip(self.settings.gates, first.round.runs, strict=True))
+        again = [gate for gate, run in ran if run.result.counts is None and not reads_text(gate.command)]
+        if not again:
+            return None
+        runs = tuple(self._run_gate(gate) if gate in again else run for gate, run in ran)
+        return self._weigh(Round(runs), tuple(self._written))
+
+    def run_chosen(self, gate: Gate, tests: Collection[str]) -> GateRun:
+        """A gate on the tree as it is, with as few tests beside the chosen ones as its runner lets one choose."""
+        return self.run_planted(gate, {}, options=f"--maxfail=0 {choose_tests(gate.command, tests)}".rstrip())
 
     def _without_excuses(self, trial: Trial) -> Trial:
         """A known failure excuses itself alone: without those tests the gate must end with 0, where it does so on the base."""
+        if not trial.green:
+            return trial
         runs = []
         for gate, run in zip(self.settings.gates, trial.round.runs, strict=True):
             failing = [case for case in run.cases.values() if case.outcome == "failing"]
@@ -102,13 +137,13 @@ class Examination(msgspec.Struct, eq=False):
         return replace(trial, round=Round(tuple(runs)), notes=tuple(note for run in runs for note in run.notes))
 
     def _ends_with_0(self, gate: Gate, failing: list[Case]) -> bool:
-        if (self.tree_in_use, gate.name) not in self._alone:
+        if (self.tree_in_use, gate.name) not in self.made.alone:
             self.lay()
             muted = muted_files(failing, Sources(self.tree.directory, self.index.files))
             ends = self.run_planted(gate, muted).result.exit_code == 0
             ends = ends or self.run_planted(gate, muted, on_base=True).result.exit_code != 0
-            self._alone[self.tree_in_use, gate.name] = ends
-        return self._alone[self.tree_in_use, gate.name]
+            self.made.alone[self.tree_in_use, gate.name] = ends
+        return self.made.alone[self.tree_in_use, gate.name]
 
     def trial_with(self, probe: Probe) -> Round:
         """Every gate once, each with a planted file in its tree, and nothing said of what that means."""
@@ -159,7 +194,7 @@ class Examination(msgspec.Struct, eq=False):
         )
         if changes := self.tree.environment_changes(before):
             self._written += changes
-            self.tree.set_up(self.commands, always=True)
+            self.tree.set_up(self.commands)
         return run
 
     def _weigh(self, gates: Round, tricks: tuple[Trick, ...]) -> Trial:
@@ -186,10 +221,13 @@ class Examination(msgspec.Struct, eq=False):
         notes = tuple(note for run in gates.runs for note in run.notes)
         return Trial(gates, outcomes, failing, missing, skipped, tricks, notes)
 
-    def canaries(self, gates: Round) -> tuple[tuple[Trick, ...], tuple[str, ...]]:
-        """Plant failures in accepted tests and see that gates report them; a tree that was seen to is not tried again."""
-        if self.tree_in_use in self.proven:
-            return (), self.proven[self.tree_in_use]
+    def canaries(self, gates: Round, *, whole: bool = False) -> Proof:
+        """Plant failures in accepted tests and see that gates report them; a tree that was seen to is not tried again.
+
+        Where the `whole` suite is run, the proof says how all other tests ended beside the planted failures.
+        """
+        if self.tree_in_use in self.made.proven:
+            return Proof((), self.made.proven[self.tree_in_use])
         self.lay()
         changed = changed_paths(self.workspace, self.request.base, Commit(self.tree_in_use))
         ran = tuple(zip(self.settings.gates, gates.runs, strict=True))
@@ -201,12 +239,14 @@ class Examination(msgspec.Struct, eq=False):
             nonce=self.nonce,
             environments=self.settings.environment_folders,
             baseline=self.request.kind == "baseline",
+            whole=whole,
         )
-        tricks, notes = prove(ran, ground)
-        tricks += tuple(trick for gate, run in ran for trick in self._script_canary(gate, run, changed))
-        if not tricks:
-            self.proven[self.tree_in_use] = notes
-        return tricks, notes
+        proof = prove(ran, ground)
+        tricks = tuple(trick for gate, run in ran for trick in self._script_canary(gate, run, changed))
+        proof = replace(proof, tricks=(*proof.tricks, *tricks))
+        if not proof.tricks:
+            self.made.proven[self.tree_in_use] = proof.notes
+        return proof
 
     def run_planted(
         self, gate: Gate, files: Mapping[str, bytes], *, options: str = "", on_base: bool = False

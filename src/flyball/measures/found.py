@@ -1,8 +1,11 @@
 """What a measurement found out, and what several kinds of it look at."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from flyball.core.model.measurement import Check, Files, GateResult, NewTest, Noticed, Quality, Remark, Trick
+from flyball.core.model.naming import LOOP
 from flyball.core.model.task import Commit
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.gates.junit import Outcome
@@ -38,7 +41,6 @@ class Found(msgspec.Struct, frozen=True):
 
 
 def changed_tests(examination: Examination, old: Commit, new: Commit) -> tuple[str, ...]:
-    """The test files in which two commits differ."""
     read = examination.workspace.read_file
     return tuple(
         path
@@ -47,7 +49,15 @@ def changed_tests(examination: Examination, old: Commit, new: Commit) -> tuple[s
     )
 
 
+def without_tests(examination: Examination, tests: Iterable[str]) -> str:
+    """The candidate's tree with these tests as on the base, and what flyball itself writes there, too: nobody's work is in that."""
+    request, workspace = examination.request, examination.workspace
+    own = (p for p in changed_paths(workspace, request.base, request.candidate) if p.startswith(f"{LOOP}/"))
+    return workspace.overlay(request.candidate, dict.fromkeys((*tests, *own), request.base))
+
+
 def measure_changed_files(examination: Examination, complaints: Complaints = shapes) -> Files:
-    """What the files that the task changed hold."""
-    request = examination.request
-    return documents.measure_files(examination.workspace, request.base, request.candidate, complaints, request.kept)
+    """What the files hold that the tree in use changes; what is restored is not changed."""
+    request, tree, settings = examination.request, Commit(examination.tree_in_use), examination.settings
+    small = settings.code.small_change if settings.review == "auto" else None
+    return documents.measure_files(examination.workspace, request.base, tree, complaints, request.kept, small)

@@ -1,6 +1,6 @@
 """What each kind of measurement looks at beyond one round of gates."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 
 from msgspec.structs import replace
@@ -10,7 +10,7 @@ from flyball.core.model.task import Commit
 from flyball.core.text.quantities import first_few, plural
 from flyball.measures.baseline import baseline
 from flyball.measures.examination import Examination, Trial
-from flyball.measures.found import Found, changed_tests, measure_changed_files
+from flyball.measures.found import Found, changed_tests, measure_changed_files, without_tests
 from flyball.measures.gates.junit import Outcome
 from flyball.measures.gates.running import expects_report
 from flyball.measures.quality import qa
@@ -44,20 +44,20 @@ def red(examination: Examination, _protection: Protection) -> Found:
         declared=[t for f in new_in_source(examination) if not f.file.endswith(".py") for t in f.tests],
         text=trial.round.text,
     )
+    files = measure_changed_files(examination)
     broken = () if any(run.result.broken for run in trial.round.runs) else _old_tests_broken(examination)
     return Found(
         trial,
         accepted_outcomes(cases, fresh, examination.expectations.baseline),
         new_tests=fresh,
         old_tests_broken=broken,
-        files=measure_changed_files(examination),
+        files=files,
     )
 
 
 def _old_tests_broken(examination: Examination) -> tuple[str, ...]:
     request, workspace = examination.request, examination.workspace
-    reverted = changed_tests(examination, request.base, request.candidate)
-    sha = workspace.overlay(request.candidate, dict.fromkeys(reverted, request.base))
+    sha = without_tests(examination, changed_tests(examination, request.base, request.candidate))
     if sha == workspace.tree_of(request.base):
         return ()
     examination.use(sha)
@@ -67,7 +67,7 @@ def _old_tests_broken(examination: Examination) -> tuple[str, ...]:
 
 
 def green(examination: Examination, protection: Protection) -> Found:
-    """Two full rounds, then the canary; after a rejection QA's criteria too, and the added tests on the rejected tree."""
+    """A full round, and every test once more; after a rejection QA's criteria too, and the added tests on the rejected tree."""
     files, code = measure_changed_files(examination), _code(examination)
     numbers = measure_quality(code, examination.settings.code)
     first = examination.trial()
@@ -78,15 +78,53 @@ def green(examination: Examination, protection: Protection) -> Found:
     found = Found(first, files=files, quality=numbers, checks=checks, tools=tools)
     if not clean:
         return found
-    second = examination.trial()
-    every = sorted({**first.outcomes, **second.outcomes})
-    flaky = tuple(i for i in every if first.outcomes.get(i) != second.outcomes.get(i))
-    if not second.green or flaky:
-        return replace(found, trial=second, green_runs=1, flaky=flaky)
-    tricks, notes = examination.canaries(second.round)
-    vacuous = () if tricks else _passing_on_rejected(examination, second.outcomes)
-    runs = 0 if tricks else 2
-    return replace(found, trial=second, green_runs=runs, tricks=tricks, notes=notes, passing_on_rejected=vacuous)
+    found = _run_again(examination, protection, found)
+    if found.tricks or found.flaky or not found.trial.green:
+        return found
+    return replace(found, passing_on_rejected=_passing_on_rejected(examination, first.outcomes))
+
+
+def _run_again(examination: Examination, protection: Protection, found: Found) -> Found:
+    """Every test a second time, in runs that are needed anyway: without what is new beside the accepted tests or, where there is
+    nothing of that, with planted failures. What these have not shown to end as before runs once more, by itself.
+    """
+    tree, first = examination.tree_in_use, found.trial
+    if tree in examination.made.twice:
+        return replace(found, green_runs=examination.made.twice[tree], notes=examination.made.proven[tree])
+    second = examination.trial_again(first)
+    if second is not None and not second.green:
+        return replace(found, trial=second, green_runs=1)
+    new = _aids(examination, protection, first)
+    unaided, shaken = _unaided_outcomes(examination, protection, new) if new else ({}, frozenset())
+    examination.use(tree)
+    proof = examination.canaries(first.round, whole=not unaided)
+    if proof.tricks:
+        return replace(found, tricks=proof.tricks, notes=proof.notes)
+    same = proof.others | {i for i, outcome in unaided.items() if outcome == first.outcomes.get(i)}
+    flaky = {*shaken, *proof.flaky, *_ending_otherwise(examination, first, same)}
+    if flaky:
+        return replace(found, green_runs=1, flaky=tuple(sorted(flaky)), notes=proof.notes)
+    counted = any(run.result.counts for run in first.round.runs)
+    examination.made.twice[tree] = 2 if counted or second is not None else 1
+    return replace(found, green_runs=examination.made.twice[tree], notes=proof.notes)
+
+
+def _unaided_outcomes(
+    examination: Examination, protection: Protection, new: Mapping[str, Commit | None]
+) -> tuple[Mapping[str, Outcome], frozenset[str]]:
+    """How tests end without what is new, and those that end in two ways: before anybody is blamed for it, a failure is seen twice."""
+    trial = _trial_without(examination, protection, new)
+    again = trial.outcomes if trial.green else _trial_without(examination, protection, new).outcomes
+    return trial.outcomes, frozenset(i for i, outcome in trial.outcomes.items() if again.get(i) != outcome)
+
+
+def _ending_otherwise(examination: Examination, first: Trial, same: Collection[str]) -> Iterator[str]:
+    """The tests that do not end again as they did `first`; those in `same` have done so already."""
+    for gate, run in zip(examination.settings.gates, first.round.runs, strict=True):
+        left = {i: case.outcome for i, case in run.cases.items() if i not in same and not case.uncollected}
+        if left and run.result.counts is not None:
+            cases = examination.run_chosen(gate, left).cases
+            yield from (i for i in left if i not in cases or cases[i].outcome != left[i])
 
 
 def measure_unaided(examination: Examination, protection: Protection, found: Found) -> Found:
@@ -99,19 +137,28 @@ def measure_unaided(examination: Examination, protection: Protection, found: Fou
         return _blame_suspects(examination, protection, found)
     if request.kind in {"baseline", "red"} or not found.trial.green:
         return found
-    uncounted = not any(run.result.counts for run in found.trial.round.runs)
-    grown = [path for path in protection.grown if uncounted or path in protection.scripts]
-    new = {**dict.fromkeys(_loaded_unasked(examination, protection)), **dict.fromkeys(grown, request.accepted)}
-    if not new or not (accepted or uncounted):
+    new = _aids(examination, protection, found.trial)
+    if not new:
         return found
     trial = _trial_without(examination, protection, new)
     if trial.green:
-        return replace(found, remarks=(*found.remarks, *(Remark(path, 0, EXTENDED) for path in grown)))
+        grown = (Remark(path, 0, EXTENDED) for path, commit in new.items() if commit is not None)
+        return replace(found, remarks=(*found.remarks, *grown))
     lost = tuple(i for i in (*trial.failing, *trial.missing) if i in accepted)
     said = first_few(lost, 5) or "the gate fails"
     detail = f"accepted tests pass only with what is new beside them ({first_few(tuple(new), 5)}): {said}"
     tricks = (*found.tricks, Trick("test-aided", next(iter(new)), detail))
     return replace(found, tricks=tricks, green_runs=0, aiding=new)
+
+
+def _aids(examination: Examination, protection: Protection, trial: Trial) -> dict[str, Commit | None]:
+    """What might help accepted tests to pass, and what is to stand in its place without it."""
+    uncounted = not any(run.result.counts for run in trial.round.runs)
+    if not (examination.expectations.accepted or uncounted):
+        return {}
+    grown = [path for path in protection.grown if uncounted or path in protection.scripts]
+    new = dict.fromkeys(_loaded_unasked(examination, protection))
+    return {**new, **dict.fromkeys(grown, examination.request.accepted)}
 
 
 def _trial_without(examination: Examination, protection: Protection, new: Mapping[str, Commit | None]) -> Trial:
@@ -217,7 +264,6 @@ def document(examination: Examination, protection: Protection) -> Found:
 
 
 def gates(examination: Examination, protection: Protection) -> Found:
-    """One round with its planted failures and nothing else."""
     trial = examination.trial()
     tricks, notes = _proof(examination, protection, trial)
     return Found(trial, files=measure_changed_files(examination), tricks=tricks, notes=notes)
@@ -225,7 +271,10 @@ def gates(examination: Examination, protection: Protection) -> Found:
 
 def _proof(examination: Examination, protection: Protection, trial: Trial) -> tuple[tuple[Trick, ...], tuple[str, ...]]:
     """Planted failures, where the stage could be left by this round."""
-    return examination.canaries(trial.round) if trial.green and not protection.tricks else ((), ())
+    if not trial.green or protection.tricks:
+        return (), ()
+    proof = examination.canaries(trial.round)
+    return proof.tricks, proof.notes
 
 
 def quality_assurance(examination: Examination, protection: Protection) -> Found:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from flyball.core.model.naming import LOOP
 from flyball.core.model.task import Gate
 from flyball.core.text.quantities import first_few, plural
 from flyball.folders import all_environments
@@ -75,7 +74,6 @@ def _first_error(run: GateRun, cases: Sequence[Case]) -> str:
 
 
 def _named_in(error: str, files: Sequence[str]) -> tuple[str, ...]:
-    """The files that an error about a missing module or file means."""
     modules = [name.rpartition(".")[2].rpartition("/")[2] for found in _MODULE.findall(error) for name in found if name]
     return tuple(f for f in files if Path(f).name in error or Path(f).name.partition(".")[0] in modules)
 
@@ -83,7 +81,7 @@ def _named_in(error: str, files: Sequence[str]) -> tuple[str, ...]:
 def _users_files(examination: Examination) -> tuple[str, ...]:
     """What lies in the user's folder and is not in the tree, but for caches and environments; the largest are left out."""
     root = examination.tree.repository
-    kept = (LOOP, *all_environments(root, examination.settings.environment_folders))
+    kept = all_environments(root, examination.settings.environment_folders)
     known = frozenset(examination.index.files)
 
     def sizes() -> Iterator[tuple[int, str]]:

@@ -11,47 +11,59 @@ from msgspec.structs import replace
 
 from flyball.core.failures.signature import signature
 from flyball.core.model.effects import Measure
-from flyball.core.model.measurement import GateResult, Measurement, Noticed, Remark, Trick
+from flyball.core.model.measurement import GateResult, Measurement, Remark, Trick
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, Settings
 from flyball.core.text.scrubbing import decode, escape_surrogates
 from flyball.folders import environment_folders
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found
-from flyball.measures.gates.commands import Commands, MeasurementStopped
+from flyball.measures.gates.commands import Commands, MeasurementStopped, clean_environment
 from flyball.measures.gates.coverage import measure_coverage, merge_coverage
 from flyball.measures.gates.expectations import Expectations, keep, load
 from flyball.measures.gates.gate_tree import Fingerprint, GateTree
 from flyball.measures.gates.junit import Outcome
+from flyball.measures.gates.places import failures, look_up
 from flyball.measures.gates.running import count
+from flyball.measures.kept import KeptBaselines, baseline_key
 from flyball.measures.kinds import KINDS, measure_restored, measure_unaided
 from flyball.measures.noticing.probe import measure_noticed
 from flyball.measures.remarks.change import RemarksMade, changed_tree, make_remarks
+from flyball.measures.runs_made import RunsMade
 from flyball.measures.sources import text_of
 from flyball.measures.tampering.conflict_markers import conflict_markers
 from flyball.measures.tampering.gate_scripts import makings
 from flyball.measures.tampering.installed_modules import installed_modules
 from flyball.measures.tampering.protected import Protection, changed_paths, protect
 from flyball.measures.tampering.tests_by_report import held_by_file
-from flyball.measures.trees import RememberedTrees, Trees
+from flyball.measures.trees import RememberedTrees
 from flyball.measures.twins import measure_twins
-from flyball.ports import Blobs, Confine, Notify, Stop, Workspace
+from flyball.ports import Blobs, Confine, Notify, Stop, Trees, Workspace
 
 SHOWN = 200
 """Ids in a measurement; the whole sets are kept as blobs."""
+FAILURES_KEPT = 50
 BASELINE_SHOWN = 2000
 """Failing tests of a baseline: a request may name any of them."""
 FILES_NAMED = 16
 REMARKS_SHOWN = 10
 """Remarks of one measurement: whoever gets more reads none."""
+MOST_ENVIRONMENTS = 4
+"""Environments of which runs are kept: lanes may have one each."""
 TREES_REMARKED = 32
 """Changes whose remarks are remembered."""
+
+
+def main_folder(directory: Path) -> Path:
+    """Where all gates of a task run that have no folder of their own."""
+    return directory / "task"
 
 
 class TreeMeasurer:
     """Behind the port `Measurer`, for one task: `directory` is where gates run, `repository` the user's own folder.
 
-    `outside` finds the environments elsewhere that are named in the texts of commands and of what they execute.
+    `outside` finds the environments elsewhere that are named in the texts of commands and of what they execute. `baselines` are those
+    that were measured before.
     """
 
     def __init__(
@@ -65,6 +77,7 @@ class TreeMeasurer:
         nonce: Callable[[], str],
         hold_fds: Sequence[int] = (),
         outside: Callable[[Iterable[str]], Sequence[Path]] = lambda _texts: (),
+        baselines: KeptBaselines | None = None,
     ) -> None:
         self._directory = directory
         self._repository = repository
@@ -74,10 +87,10 @@ class TreeMeasurer:
         self._nonce = nonce
         self._hold_fds = hold_fds
         self._outside = outside
+        self._baselines = baselines
         self._left: dict[Path, Fingerprint] = {}
-        self._proven: dict[str, tuple[str, ...]] = {}
         self._remarked: dict[tuple[Commit, str], RemarksMade] = {}
-        self._noticed: dict[tuple[str, str], tuple[Noticed, tuple[Remark, ...]]] = {}
+        self._runs: dict[str, RunsMade] = {}
 
     def measure(
         self, request: Measure, *, settings: Settings, workspace: Workspace, folder: Path, stop: Stop, notify: Notify
@@ -100,13 +113,17 @@ class TreeMeasurer:
         protection = protect(request, settings, workspace, held_by_file({**baseline, **accepted}), installed)
         # Where one gate runs at a time, all lanes share a folder, and its environment is set up once.
         own = settings.gates_side_by_side and request.lane != MAIN
-        directory = self._directory / (f"lane-{quote(request.lane, safe='')}" if own else "task")
+        lane = self._directory / f"lane-{quote(request.lane, safe='')}"
+        directory = lane if own else main_folder(self._directory)
+        kept = self._baselines if request.kind == "baseline" else None
+        asks = kept is not None or settings.sandbox == "none"
+        outside = tuple(self._outside(_texts(request.accepted, settings, workspace))) if asks else ()
         tree = GateTree(
             directory,
             repository=self._repository,
             settings=settings,
             workspace=workspace,
-            outside=self._outside(_texts(request.accepted, settings, workspace)) if settings.sandbox == "none" else (),
+            outside=outside if settings.sandbox == "none" else (),
         )
         notes = tree.changed_since(self._left.get(directory))
         examination = Examination(
@@ -117,11 +134,14 @@ class TreeMeasurer:
             tree,
             _expectations(request, protection, baseline, accepted),
             self._nonce,
-            self._proven,
-            self._noticed,
+            partial(_runs_made, {} if settings.measure_again else self._runs, settings),
         )
         sha = workspace.overlay(request.candidate, protection.overlay, protection.rewritten)
         examination.use(sha)
+        key = kept and self._key(examination, outside)
+        if kept and key and not settings.measure_again and (same := kept.find(key, request, self._repository)):
+            self._left[directory] = tree.fingerprint()
+            return same
         found = KINDS[request.kind](examination, protection)
         found = measure_unaided(examination, protection, found)
         examination.use(sha)
@@ -129,8 +149,17 @@ class TreeMeasurer:
         found = measure_restored(examination, protection, found)
         found = measure_noticed(examination, protection, found, sha)
         self._left[directory] = tree.fingerprint()
-        measured = self._assemble(examination, protection, sha, found)
-        return storable(replace(measured, notes=(*notes, *measured.notes)))
+        measured = storable(self._assemble(examination, protection, sha, found))
+        if kept and key:
+            kept.keep(key, request, self._repository, measured)
+        return replace(measured, notes=(*notes, *measured.notes))
+
+    def _key(self, examination: Examination, outside: Iterable[Path]) -> str:
+        """What the baseline depends on, known once its environment is there; nothing where it cannot be set up."""
+        if examination.set_up() is not None:
+            return ""
+        environment = clean_environment(self._environment)
+        return baseline_key(examination.request, examination.tree, environment, outside)
 
     def _installed_modules(self, settings: Settings, commands: str) -> frozenset[str]:
         """The modules that set-up has installed for gates, that the user has, and that the commands' own programs have."""
@@ -183,6 +212,9 @@ class TreeMeasurer:
             counts=count(trial.outcomes, known),
             tests_ref=keep(self._blobs, found.outcomes if found.outcomes is not None else trial.outcomes),
             failing=failing[:SHOWN],
+            failures=tuple(
+                failures(failing[:FAILURES_KEPT], trial.round.cases, examination.index, examination.tree.directory)
+            ),
             uncounted=bool(failing) and all(i in unloaded for i in failing),
             known=_excused_tests(trial, known)[: BASELINE_SHOWN if is_baseline else SHOWN],
             failing_ref=keep(self._blobs, trial.failing) if trial.failing else "",
@@ -211,7 +243,17 @@ class TreeMeasurer:
             remarks_left=max(len(remarks) - REMARKS_SHOWN, 0),
             unparsed=found.unparsed[:SHOWN],
             noticed=found.noticed,
+            reused=trial.reused,
+            shown=look_up(request.shown[:FAILURES_KEPT], trial.outcomes, workspace, Commit(sha)),
         )
+
+
+def _runs_made(known: dict[str, RunsMade], settings: Settings, environment: str) -> RunsMade:
+    """What was run with these settings in this environment."""
+    found = known.setdefault(f"{settings} {environment}", RunsMade())
+    for old in list(known)[:-MOST_ENVIRONMENTS]:
+        known.pop(old, None)
+    return found
 
 
 def _remark_on_skip(test: str, workspace: Trees, tree: Commit) -> Remark:

@@ -31,7 +31,6 @@ class DeclaredTest(msgspec.Struct, frozen=True):
 
 
 def tests_in_script(text: str) -> Iterator[DeclaredTest]:
-    """The tests of a source in its order, those that are skipped too."""
     code = Code(text)
     groups: list[tuple[int, int, str]] = []
     for call in _CALL.finditer(text):
@@ -89,7 +88,6 @@ class Code:
 
     @cached_property
     def pairs(self) -> dict[int, int]:
-        """Where each bracket that opens is closed."""
         found: dict[int, int] = {}
         opened: list[int] = []
         for place, letter in enumerate(self._text):

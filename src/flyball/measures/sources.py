@@ -57,7 +57,6 @@ class SourceTest(msgspec.Struct, frozen=True):
 
 
 def in_test_folder(path: str) -> bool:
-    """Whether a path lies in a folder that holds tests by convention."""
     return any(part in _FOLDERS for part in PurePosixPath(path).parts[:-1])
 
 
@@ -101,7 +100,6 @@ def is_program(path: str, source: bytes | None) -> bool:
 
 
 def is_script(path: str) -> bool:
-    """Whether a file is JavaScript or TypeScript."""
     return re.fullmatch(r".*\.[cm]?[jt]sx?", path) is not None
 
 
@@ -110,7 +108,6 @@ def text_of(source: bytes | None) -> str:
 
 
 def parse(source: bytes | None) -> ast.Module | None:
-    """The syntax tree of a Python source, or None where it has none."""
     if source is None or len(source) > LARGEST:
         return None
     try:
@@ -120,12 +117,10 @@ def parse(source: bytes | None) -> ast.Module | None:
 
 
 def called_name(call: ast.Call) -> str:
-    """The last of the names by which something is called."""
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def imports(source: bytes) -> set[str]:
-    """The first names of the modules a Python source imports, wherever in it."""
     found: set[str] = set()
     for node in ast.walk(parse(source) or ast.Module([], [])):
         if isinstance(node, ast.Import):
@@ -184,7 +179,6 @@ def _comment_above(node: Function, lines: list[str]) -> str:
 
 
 def is_countable(path: str) -> bool:
-    """Whether single tests can be read from such a file."""
     return path.endswith(".py") or is_script(path) or path.rpartition(".")[2] in _TESTS
 
 

@@ -4,8 +4,6 @@ The work goes on in a child of the same process group, which the terminal's sign
 front, it has a session and streams of its own, the front ends, and nothing of the work was interrupted.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

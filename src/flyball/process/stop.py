@@ -41,6 +41,5 @@ def _close(*fds: int) -> None:
 
 
 def stop_words(stop: ports.Stop) -> str:
-    """Why a run ended that was asked to."""
     reason = getattr(stop, "reason", "")
     return f"asked to stop ({reason})" if reason else "asked to stop"

@@ -17,8 +17,6 @@ _BOOT = "import sys; sys.path.append(sys.argv[1]); import warden; warden.main(in
 
 
 class WardenLine(msgspec.Struct, frozen=True):
-    """The line to a running warden, and our ends of its program's pipes."""
-
     warden: subprocess.Popen[bytes]
     control: socket.socket
     stdin: FileIO

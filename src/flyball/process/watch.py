@@ -55,8 +55,6 @@ class RunLimits(msgspec.Struct, frozen=True):
 
 
 class RunWatch:
-    """One run, from the start of its warden to its end."""
-
     def __init__(self, line: WardenLine, sinks: Sequence[Sink], limits: RunLimits, stop: ports.Stop | None) -> None:
         self._line, self._sinks, self._limits, self._stop = line, sinks, limits, stop
         self._selector = selectors.DefaultSelector()
@@ -119,7 +117,6 @@ class RunWatch:
             self._selector.unregister(source)
 
     def _due(self) -> list[tuple[float, EndedBy, str]]:
-        """When which limit ends the run, and what is then said."""
         limits, due = self._limits, list[tuple[float, EndedBy, str]]()
         if "exited" in self._said or self._told:
             return due

@@ -1,15 +1,15 @@
 """Foreign text, numbers and times as every screen writes them; nothing here lets a text act as markup or steer a terminal."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from datetime import UTC, datetime
 
-from flyball.core.model.task import MAIN
+from flyball.core.model.outcomes import DayCounted
+from flyball.core.model.task import MAIN, Limits
 from flyball.core.text.scrubbing import INVISIBLE, one_line, storable
 
 LONG_WORD = 24
+NO_LIMITS = Limits()
 _ACTIVE = re.compile(r"[\\`*\[\]<>|~&]|(?<![^\W_])_|_(?![^\W_])")
 _LEADING = re.compile(r"^(?:[#+=-]|\d{1,9}(?=[.)](?:\s|$)))")
 _TICKS = re.compile(r"`+")
@@ -17,11 +17,10 @@ _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _ENDS_WITH_COMMAND = re.compile(
     r"(?P<text>.*?[.;:,]?)\s+(?P<lead>[^.;:]*): (?P<command>(?:flyball|git) [^\n;]+)", re.DOTALL
 )
-_GUARDS = {"breaker": "cool-down", "hourly": "calls this hour", "crash": "after a crash"}
+_GUARDS = {"breaker": "cool-down", "hourly": "calls this hour", "crash": "after a crash", "budget": "the day's budget"}
 
 
 def guard_name(guard: str) -> str:
-    """What holds the loop before a turn, in plain words."""
     return _GUARDS.get(guard, guard)
 
 
@@ -35,6 +34,14 @@ def money(usd: float | None, known: float = 0.0, *, estimated: bool = False, dig
     if usd is not None:
         return f"{'about ' if estimated else ''}{usd:.{digits}f} USD"
     return f"at least {known:.{digits}f} USD" if known else "– USD"
+
+
+def describe_day(day: DayCounted, limits: Limits = NO_LIMITS) -> str:
+    """What was spent in a day, of what its budgets allow."""
+    tokens = f"{day.usage.tokens:,}" if day.usage.tokens or not day.turns else "–"
+    of_usd = f" of {limits.budget_usd_per_day:g}" if limits.budget_usd_per_day else ""
+    of_tokens = f" of {limits.budget_tokens_per_day:,}" if limits.budget_tokens_per_day else ""
+    return f"{money(day.usage.usd, day.known_usd, estimated=day.usage.estimated)}{of_usd}, {tokens} tokens{of_tokens}"
 
 
 def dollars(usd: float) -> str:

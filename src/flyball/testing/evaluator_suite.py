@@ -42,7 +42,6 @@ class EvaluatorSuite:
 
     @pytest.fixture
     def environment(self) -> Mapping[str, str]:
-        """What tools are started with."""
         return {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 
     def measure_files(

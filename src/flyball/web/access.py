@@ -4,8 +4,6 @@ A browser sends the cookie of this server whichever page made it ask. So every w
 only our own pages hold; every request needs a Host we are known by, or a name that was pointed at this machine could read us.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os
@@ -39,8 +37,6 @@ def token_of(home: Path, *, new: bool = False) -> str:
 
 
 class AccessRules(msgspec.Struct, frozen=True):
-    """What requests are checked against."""
-
     token: str
     hosts: frozenset[str]
     read_only: bool = False

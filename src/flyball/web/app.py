@@ -1,7 +1,5 @@
 """The server: its addresses, and the checks every request passes before anything is read."""
 
-from __future__ import annotations
-
 import mimetypes
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -44,7 +42,6 @@ Spoken = Callable[[Request, list[tuple[str, str]]], Response]
 
 
 def make_app(home: Path, gate: AccessRules) -> Starlette:
-    """The application of one home."""
     task = "/t/{repo}/{task}"
     app = Starlette(
         routes=[
@@ -116,7 +113,12 @@ class Guarded:
         if given and request.method == "GET":
             if not gate.has_token(given):
                 return HTMLResponse(render("login.html"), 403)
-            return self._remember_browser(request)
+            # The link has done its work: a cookie takes its place, and the token leaves the address.
+            rest = "&".join(f"{k}={v}" for k, v in request.query_params.multi_items() if k != "token")
+            answer = redirect(request.url.path + (f"?{rest}" if rest else ""))
+            secure = request.url.scheme == "https"
+            answer.set_cookie(COOKIE, self._gate.cookie, max_age=YEAR, httponly=True, samesite="lax", secure=secure)
+            return answer
         bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
         if request.url.path == "/metrics" and gate.has_token(bearer):
             return None
@@ -125,14 +127,6 @@ class Guarded:
         if request.method not in {"GET", "HEAD", "POST"}:
             return PlainTextResponse("That cannot be done here.", 405)
         return None
-
-    def _remember_browser(self, request: Request) -> Response:
-        """The link has done its work: a cookie takes its place, and the token leaves the address."""
-        rest = "&".join(f"{k}={v}" for k, v in request.query_params.multi_items() if k != "token")
-        answer = redirect(request.url.path + (f"?{rest}" if rest else ""))
-        secure = request.url.scheme == "https"
-        answer.set_cookie(COOKIE, self._gate.cookie, max_age=YEAR, httponly=True, samesite="lax", secure=secure)
-        return answer
 
 
 def _look(make: Look) -> Callable[[Request], Awaitable[Response]]:

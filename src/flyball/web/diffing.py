@@ -1,7 +1,5 @@
 """Diffs of a task, a checkpoint or a turn; a comment on a line becomes guidance for the next turn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from urllib.parse import quote
 
@@ -42,8 +40,6 @@ class DiffNote(msgspec.Struct, frozen=True):
 
 
 class DiffShown(msgspec.Struct, frozen=True):
-    """Everything of a diff's page."""
-
     heading: str
     verdict: str
     change: Change

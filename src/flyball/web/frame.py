@@ -1,7 +1,5 @@
 """What every page has around its content, and answers in its form."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from datetime import datetime
@@ -146,12 +144,8 @@ async def form_of(request: Request) -> list[tuple[str, str]]:
         fields = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError:
         return []
-    return [(name, _with_own_line_ends(value)) for name, value in fields]
-
-
-def _with_own_line_ends(text: str) -> str:
-    """What was typed with the line ends of every other text here; browsers send two for each, and nobody types a NUL."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+    # What was typed with the line ends of every other text here; browsers send two for each, and nobody types a NUL.
+    return [(name, value.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")) for name, value in fields]
 
 
 def sites_of(request: Request) -> Sites:
@@ -160,7 +154,6 @@ def sites_of(request: Request) -> Sites:
 
 
 def find_task(request: Request) -> tuple[Site, TaskId]:
-    """The task an address names; raises KeyError where there is none."""
     return sites_of(request).find(request.path_params["repo"], request.path_params["task"])
 
 

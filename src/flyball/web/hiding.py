@@ -1,7 +1,5 @@
 """Takes secrets out of what does not come from the journal, which holds none: output of a turn under way, and files of a tree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from starlette.requests import Request

@@ -1,7 +1,5 @@
 """Changes as they happen: one look a second for all open pages, and each different page is made once for all that show it."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The pages people look at: home, task, iterations, checkpoints, report, question, turn."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -21,6 +19,7 @@ from flyball.projections.views.status import QuestionShown, open_questions
 from flyball.web.frame import PageFrame, crumbs_of, frame, number_in, page, read_task, sites_of
 from flyball.web.hiding import hide_secrets_of
 from flyball.web.reading import turn_shown
+from flyball.wiring.spending import count_day
 
 
 def home(request: Request) -> Response:
@@ -38,7 +37,7 @@ def home(request: Request) -> Response:
     shown = home_page(
         found,
         framed.now,
-        spent_today=sites.spent_today(repo),
+        today=count_day(sites.home, framed.now, repo or "*"),
         everything=everything,
         repository=name,
         missing=sites.missing,

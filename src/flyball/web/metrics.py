@@ -1,7 +1,5 @@
 """`GET /metrics`: the tasks of this machine as Prometheus reads them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from starlette.requests import Request

@@ -1,7 +1,5 @@
 """A turn as it is read: what the agent says beside what was measured, and its conversation a page at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -45,8 +43,6 @@ class OutlineEntry(msgspec.Struct, frozen=True):
 
 
 class TurnPage(msgspec.Struct):
-    """Everything of one turn's page."""
-
     record: TurnRecord
     heading: str
     meta: str
@@ -209,7 +205,12 @@ def parts_of(shown: Sequence[Shown]) -> list[Part]:
         elif each.kind == "call":
             _call(parts, each.text)
         elif last is not None and last.kind == "call":
-            _result(last, each)
+            last.result = True
+            last.failed = last.failed or each.kind == "failure"
+            text = _middle_out(each.text)
+            if last.failed:
+                text = "\n".join(text.splitlines()[-12:])
+            last.body = f"{last.body}\n{text}".strip() if last.body else text
     return parts
 
 
@@ -221,15 +222,6 @@ def _call(parts: list[Part], text: str) -> None:
         last.note, last.line = f"{count} reads", plain(f"{last.line}, {line}", 300)
         return
     parts.append(Part("call", name=plain(name, 60), line=plain(line, 300)))
-
-
-def _result(part: Part, each: Shown) -> None:
-    part.result = True
-    part.failed = part.failed or each.kind == "failure"
-    text = _middle_out(each.text)
-    if part.failed:
-        text = "\n".join(text.splitlines()[-12:])
-    part.body = f"{part.body}\n{text}".strip() if part.body else text
 
 
 def _middle_out(text: str) -> str:
@@ -250,6 +242,8 @@ def _outline(shown: TurnPage) -> list[OutlineEntry]:
             first, count = firsts.get(part.name, (place, 0))
             firsts[part.name] = first, count + 1
     entries += [OutlineEntry(f"part-{first}", name, str(count)) for name, (first, count) in list(firsts.items())[:8]]
-    entries += [OutlineEntry("last-message", "What it reported")] if shown.record.summary else []
+    entries += (
+        [OutlineEntry("last-message", "What it reported")] if shown.record.summary or shown.record.findings else []
+    )
     entries += [OutlineEntry("report", "Report")] if shown.report else []
     return entries

@@ -1,7 +1,5 @@
 """Listens: a port of this machine, the link that opens the page, and the end of it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
@@ -25,15 +23,11 @@ KEEP_S = 600.0
 
 
 class Listening(msgspec.Struct, frozen=True):
-    """Where a server is to be found."""
-
     link: str
     loopback: bool
 
 
 class ServeOptions(msgspec.Struct, frozen=True):
-    """What `flyball serve` was asked for."""
-
     host: str = "127.0.0.1"
     port: int = PORT
     read_only: bool = False
@@ -43,7 +37,11 @@ class ServeOptions(msgspec.Struct, frozen=True):
 def serve(home: Path, options: ServeOptions, begun: Callable[[Listening], None]) -> None:
     """Serve until a signal ends it; `begun` is called once the port is ours."""
     token = token_of(home, new=options.new_token)
-    gate = AccessRules(token, hosts_of(options.host, _names()), options.read_only)
+    name = os.uname().nodename
+    found = [name, f"{name}.local"]
+    with suppress(OSError):
+        found += [str(each[4][0]) for each in socket.getaddrinfo(name, None)]
+    gate = AccessRules(token, hosts_of(options.host, found), options.read_only)
     taken = _bind(options.host, options.port)
     port = taken.getsockname()[1]
     app = make_app(home, gate)
@@ -105,15 +103,11 @@ def listening(token: str, host: str, port: int) -> Listening:
     """The link with the token, which a browser needs once."""
     wildcard = host in {"0.0.0.0", "::"}  # noqa: S104 - a name to compare with
     name = os.uname().nodename if wildcard else f"[{host}]" if ":" in host else host
-    return Listening(f"http://{name}:{port}/?token={token}", host in LOOPBACK)
+    return Listening(link_of(f"http://{name}:{port}", token), host in LOOPBACK)
 
 
-def _names() -> list[str]:
-    name = os.uname().nodename
-    found = [name, f"{name}.local"]
-    with suppress(OSError):
-        found += [str(each[4][0]) for each in socket.getaddrinfo(name, None)]
-    return found
+def link_of(address: str, token: str) -> str:
+    return f"{address}/?token={token}"
 
 
 def _bind(host: str, port: int) -> socket.socket:

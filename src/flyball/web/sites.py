@@ -1,11 +1,8 @@
 """Every repository and task of a home, read as they change; nothing is kept that cannot be read again."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, date
 from pathlib import Path
 
 from flyball.clock import system_clock
@@ -38,13 +35,14 @@ class Sites:
         self._merged: dict[tuple[str, str], tuple[object, Seen]] = {}
 
     def all(self) -> dict[str, Site]:
-        """By the name of each repository's folder; new ones are found within seconds."""
+        """Those with a trusted configuration or a task, by the name of each repository's folder; new ones are found within seconds."""
         with self.lock:
             now = system_clock.monotonic()
             if now - self._looked_at > LOOK_AGAIN_S:
                 self._looked_at = now
                 self._look()
-            return dict(self._sites)
+            # A command that only looked, such as `doctor`, made a folder with an empty journal.
+            return {n: s for n, s in self._sites.items() if any(s.home.trust.glob("*")) or s.journal.tasks()}
 
     def _look(self) -> None:
         for name, root in known_repositories(self.home).items():
@@ -75,7 +73,6 @@ class Sites:
         return site, record.id
 
     def read(self, site: Site, task: TaskId) -> Known:
-        """Everything that is known of a task."""
         with self.lock:
             if task not in site.views:
                 self._kept[site.home.name, task] = kept_views.load(site, task)
@@ -116,11 +113,6 @@ class Sites:
                         kept_views.keep(site, task)
                         self._kept[name, task] = read
 
-    def spent_today(self, repo: str = "") -> float:
-        """In all repositories, or in one."""
-        today = system_clock.now().astimezone(UTC).date()
-        return sum(_spent_on(site, today) for name, site in self.all().items() if repo in ("", name))
-
     def version(self) -> tuple[object, ...]:
         """Differs whenever a page could: facts, words, and who holds which task."""
         with self.lock:
@@ -146,14 +138,3 @@ def _refs_mark(site: Site) -> tuple[int, ...]:
         except OSError:
             marks.append(0)
     return tuple(marks)
-
-
-def _spent_on(site: Site, day: date) -> float:
-    spent = 0.0
-    for view in site.views.values():
-        before = 0.0
-        for amount in view.history.timeline.money:
-            if amount.at.astimezone(UTC).date() == day:
-                spent += amount.usd - before
-            before = amount.usd
-    return spent

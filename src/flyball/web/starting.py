@@ -1,7 +1,5 @@
 """Starts work apart from the server: a command of ours with `--detach`, of words that a form chose and never typed."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
@@ -47,8 +45,6 @@ LIMITS = (
 
 
 class StartForm(msgspec.Struct, frozen=True):
-    """What the form offers, and what was chosen so far."""
-
     repositories: tuple[Place, ...]
     workflows: tuple[str, ...]
     agents: tuple[str, ...]
@@ -72,7 +68,6 @@ def start(request: Request, *, refused: str = "", values: Mapping[str, str] | No
 
 
 def _agents(sites: Mapping[str, Site]) -> tuple[str, ...]:
-    """Agents that are installed, and those that a trusted file names."""
     found = {agent.name for agent in roster(environment(), versions=False) if agent.path}
     for site in sites.values():
         found |= _trusted_agents(site)
@@ -104,7 +99,6 @@ _ATTENDED = {"yes": ("--attended",), "no": ("--unattended",)}
 
 
 def _run_words(site: Site, form: Mapping[str, str]) -> list[str]:
-    """The options a form may set; none of them is a command."""
     words = [*_ATTENDED.get(form.get("attended", ""), ())]
     document = form.get("document", "").strip()
     if document:

@@ -1,7 +1,5 @@
 """Everything a person can say to a task; what cannot be undone asks first."""
 
-from __future__ import annotations
-
 import shlex
 from typing import cast
 
@@ -27,8 +25,6 @@ from flyball.wiring.tasks.rollback import rollback
 
 
 class WordForm(msgspec.Struct, frozen=True):
-    """A word, what it does, and what its form asks."""
-
     word: str
     title: str
     meaning: str
@@ -142,7 +138,6 @@ def word(request: Request, *, refused: str = "", typed: str = "") -> Response:
 
 
 def say(request: Request, form: dict[str, str]) -> Response:
-    """A word was said."""
     spoken = request.path_params["word"]
     site, task = find_task(request)
     if spoken not in WORDS:

@@ -1,28 +1,32 @@
 """The shared memory of a repository: the learnings of all its tasks, read from their journals, and the tree they are checked in."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat
 from functools import lru_cache
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from flyball.core.memory.recalling import recall
 from flyball.core.memory.standing import KINDS, remember
 from flyball.core.model.effects import Recall
 from flyball.core.model.learnings import Learnings
-from flyball.core.model.outcomes import Recalled
+from flyball.core.model.naming import LOOP
+from flyball.core.model.outcomes import ChangedFile, ChangedLines, Recalled
 from flyball.core.model.task import TaskId
-from flyball.core.text.scrubbing import decode
+from flyball.core.text.scrubbing import decode, storable
 from flyball.journal.errors import JournalError
 from flyball.journal.sqlite import SqliteJournal
 from flyball.ports import Refusal
+from flyball.workspace.saved_task import SavedTask
 from flyball.workspace.vault import Vault
 from flyball.workspace.workspace import GitWorkspace
 
 LONGEST_TEXT = 1024 * 1024
 _TEXTS_KEPT = 256
+FILES_SHOWN = 40
+"""Changed files that a reviewer is told of one by one."""
 
 
 class JournalLearnings:
@@ -86,15 +90,25 @@ class FolderTree:
 
 
 class RepositoryMemory:
-    """Answers recalls of one task."""
-
     def __init__(self, journal: SqliteJournal, workspace: GitWorkspace) -> None:
         self._learnings = JournalLearnings(journal)
         self._workspace = workspace
         self._trees: dict[Path, FolderTree] = {}
 
     def recall(self, request: Recall) -> Recalled:
-        """The learnings that fit the request and hold in its lane's tree."""
         space = self._workspace.lane(request.lane)
         tree = self._trees.setdefault(space.root, FolderTree(space.root, space.vault))
-        return recall(request, self._workspace.task, self._learnings.tasks(), tree)
+        found = recall(request, self._workspace.task, self._learnings.tasks(), tree)
+        return replace(found, changes=changes(space, request))
+
+
+def changes(space: SavedTask, request: Recall) -> dict[str, ChangedLines]:
+    """What is under review since each commit that is shown, but for flyball's own files; of one that is gone, nothing."""
+    found = {}
+    for name, old in request.shown.items():
+        with contextlib.suppress(Refusal, OSError):
+            lines = [each for each in space.numstat(old, request.commit) if not each.path.startswith(f"{LOOP}/")]
+            files = tuple(ChangedFile(storable(each.path), each.added, each.deleted) for each in lines[:FILES_SHOWN])
+            added, removed = (sum(getattr(each, way) or 0 for each in lines) for way in ("added", "deleted"))
+            found[name] = ChangedLines(files, len(lines), added, removed)
+    return found

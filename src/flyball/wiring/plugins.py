@@ -1,7 +1,5 @@
 """Workflows of other packages: found by entry point when the process starts, and refused by name where they cannot be used."""
 
-from __future__ import annotations
-
 from importlib.metadata import EntryPoint, entry_points
 
 import msgspec

@@ -1,7 +1,5 @@
 """Whether a controller works on a task now, found out without getting in its way."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from pathlib import Path
@@ -15,7 +13,6 @@ from flyball.wiring.site import Site
 
 
 def lock_of(site: Site, task: TaskId) -> Path:
-    """The file a controller holds locked while it works on the task."""
     return site.home.locks / f"task-{quote(task, safe='')}.lock"
 
 

@@ -25,8 +25,6 @@ class NoSuchTask(Refusal):
 
 
 class Site(msgspec.Struct, frozen=True):
-    """Where one repository's tasks live."""
-
     repository: Repository
     home: RepositoryHome
     journal: SqliteJournal
@@ -34,17 +32,14 @@ class Site(msgspec.Struct, frozen=True):
 
     @classmethod
     def find(cls, start: Path) -> Site:
-        """The site of the repository around `start`."""
         return cls.of(Repository.find(start))
 
     @classmethod
     def of(cls, repository: Repository) -> Site:
-        """A repository's site; its folder is made when missing."""
         home = RepositoryHome.of(repository.common_dir, repository.root).prepare()
         return cls(repository, home, SqliteJournal.open(home.journal))
 
     def workspace(self, task: Task, environment: Mapping[str, str] = MappingProxyType({})) -> GitWorkspace:
-        """The task's workspace, as it was asked for."""
         settings = task.settings
         return GitWorkspace(
             self.repository,
@@ -52,10 +47,10 @@ class Site(msgspec.Struct, frozen=True):
             task.id,
             author=CommitAuthor.of(settings.author) if settings.author else None,
             environment=environment,
+            loop_files=settings.loop_files,
         )
 
     def state(self, task: TaskId) -> State:
-        """What is known of a task."""
         if task in self.views:
             return self.view(task).state
         state = fold(self.journal.read(task))

@@ -1,7 +1,5 @@
 """What is known of one task and how it came about: one reading of its journal gives both."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from flyball.core.fold.evolve import fold
@@ -13,8 +11,6 @@ from flyball.projections.history.task_history import TaskHistory
 
 
 class TaskView:
-    """A task's state and its history, in step with each other."""
-
     def __init__(self) -> None:
         self.history = TaskHistory()
         self._state: State | None = None
@@ -25,13 +21,11 @@ class TaskView:
         return self._state
 
     def look(self, journal: Journal, task: TaskId) -> bool:
-        """Read what was added since the last look; whether there is anything at all."""
         after = self._state.seq if self._state else 0
         self._state = fold(self._record(journal.read(task, after)), self._state)
         return self._state is not None
 
     def take_in(self, event: Event, state: State) -> None:
-        """Take in an event as it happens, with the state it leads to."""
         self.history.add(event)
         self._state = state
 

@@ -8,7 +8,7 @@ import hashlib
 import os
 import shutil
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from flyball import faults
@@ -52,7 +52,6 @@ class Checkout:
         return self.exports / hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:16]
 
     def commit_copied(self, copy: str) -> Path:
-        """Which commit a disposable copy was made of."""
         return self.copies / f"{copy}.commit"
 
 
@@ -64,7 +63,6 @@ class Slots:
         self._lock = threading.Lock()
 
     def assignments(self) -> dict[str, str]:
-        """The workspace of each open lane."""
         return {os.fsdecode(file.read_bytes()): file.parent.name for file in sorted(self._folder.glob("*/lane"))}
 
     def of(self, lane: str) -> str:
@@ -81,7 +79,6 @@ class Slots:
                 write_file(slot / "lane", os.fsencode(lane))
 
     def leave(self, lane: str) -> None:
-        """Let others have it."""
         with self._lock:
             remove(self._folder / self.of(lane) / "lane")
 
@@ -175,6 +172,40 @@ def show_commits(tree: Path, vault: Vault, start: str, *commits: str) -> None:
         wanted = "".join(f"{commit}\n" for commit in commits) + f"^{start}\n"
         options = ("--revs", "--quiet", "--non-empty", "--window=0")
         vault.git().out("pack-objects", *options, pack, input=wanted.encode())
+
+
+def name_commits(tree: Path, vault: Vault, start: str, names: Mapping[str, str]) -> None:
+    """Let the agent in a tree look at commits of the task by the names `flyball/NAME`, which are neither branches nor tags."""
+    if not names:
+        return
+    show_commits(tree, vault, start, *names.values())
+    folder = agent_git(tree) / "refs" / "flyball"
+    remove(folder)
+    folder.mkdir(parents=True)
+    for name, commit in names.items():
+        (folder / name).write_text(f"{commit}\n")
+
+
+def is_plain(tree: Path) -> bool:
+    """Whether the agent left folders where flyball writes into its git dir; through a link it would write elsewhere."""
+    folder = agent_git(tree)
+    places = (folder, *(folder / name for name in ("refs", "objects", "objects/pack")))
+    return all(place.is_dir() and not place.is_symlink() for place in places)
+
+
+def renew_index(tree: Path, index: Path, vault: Vault, saved: str) -> None:
+    """Let the agent's index be the tree `saved`, so that one diff shows files of earlier turns, too."""
+    fresh = index.with_name(f"scratch-index-{tree.name}")
+    git = vault.git(tree, fresh)
+    if index.exists():
+        shutil.copy2(index, fresh)
+    if git.run("read-tree", "--reset", saved).code:
+        # The index that was copied is broken; it only spares git to look at files that have not changed.
+        remove(fresh)
+        git.out("read-tree", saved)
+    for left in ("index", "index.lock"):
+        remove(agent_git(tree) / left)
+    fresh.replace(agent_git(tree) / "index")
 
 
 def _link_git(checkout: Checkout, folder: Path) -> None:

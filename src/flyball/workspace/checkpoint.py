@@ -34,7 +34,6 @@ def one_component(text: str) -> str:
 
 
 def refs_of(task: str, lane: str) -> str:
-    """Where the refs of a lane lie in the vault."""
     return f"refs/flyball/{task}/" + ("" if lane == MAIN else f"lanes/{one_component(lane)}/")
 
 
@@ -44,8 +43,6 @@ def label_of(name: str) -> str:
 
 
 class CommitAuthor(msgspec.Struct, frozen=True):
-    """Whose name stands in the commits."""
-
     name: str = "flyball"
     email: str = "flyball@localhost"
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from flyball import faults, process
 from flyball.folders import sync_directory, walk
-from flyball.swap import swap_in
 
 _NUMBERS = itertools.count(1)
 REMOVAL_S = 600.0
@@ -97,7 +96,7 @@ def scratch_copy(index: Path) -> Iterator[Path]:
         yield scratch
         if scratch.exists():
             faults.point("index.replace.before")
-            swap_in(str(scratch), str(index))
+            scratch.replace(index)
             faults.point("index.replace.after")
     finally:
         for left in (scratch, scratch.with_name(f"{scratch.name}.lock")):

@@ -55,7 +55,6 @@ _SETTINGS = (
 
 @lru_cache(maxsize=1)
 def program() -> str:
-    """Where git is."""
     found = shutil.which("git")
     if found is None:
         raise GitMissing("The program git was not found.", "Install it, for example with: apt install git")
@@ -165,7 +164,6 @@ class TreeEntry(msgspec.Struct, frozen=True):
 
 
 def failure(args: tuple[str, ...], done: process.Captured) -> GitFailed:
-    """The error for a git command that was expected to succeed."""
     return GitFailed(" ".join(args[:3]), done.code, done.stderr.decode("utf-8", "backslashreplace"))
 
 

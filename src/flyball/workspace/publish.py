@@ -95,7 +95,6 @@ def push(repository: Repository, branch: str, environment: Mapping[str, str], ta
 
 
 def check_name(repository: Repository, branch: str) -> None:
-    """Refuse a name that git refuses."""
     if repository.git().run("check-ref-format", f"refs/heads/{branch}").code != 0:
         raise BranchBlocked(f"{branch} is not a valid branch name.", "Choose another name for the task.")
 

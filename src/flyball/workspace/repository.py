@@ -42,8 +42,6 @@ _MARKS = (
 
 
 class Repository(msgspec.Struct, frozen=True):
-    """The user's repository as it was found."""
-
     root: Path
     git_dir: Path
     common_dir: Path
@@ -56,7 +54,6 @@ class Repository(msgspec.Struct, frozen=True):
 
     @classmethod
     def find(cls, start: Path) -> "Repository":
-        """The repository `start` lies in."""
         git_program.version()
         git_dir, bare, inside, object_format = _find_git_dir(start)
         if bare:
@@ -88,7 +85,6 @@ class Repository(msgspec.Struct, frozen=True):
         return Git(self.common_dir)
 
     def require_commit(self) -> str:
-        """The commit HEAD stands on."""
         if self.damage:
             raise damaged_repository(self.root, self.damage)
         if self.head is None:
@@ -97,6 +93,14 @@ class Repository(msgspec.Struct, frozen=True):
                 'Make one first: git add -A && git commit --allow-empty -m "Start"',
             )
         return self.head
+
+    def committed_file(self, path: str, most: int) -> bytes | None:
+        """The first bytes of a regular file as HEAD has it, filtered by nothing; None where HEAD has no such file."""
+        entry = self.git().run("--literal-pathspecs", "ls-tree", "-z", "--full-tree", self.require_commit(), "--", path)
+        mode, _, rest = entry.stdout.decode("utf-8", "replace").partition(" ")
+        if mode not in {"100644", "100755"}:
+            return None
+        return self.git().run("cat-file", "blob", rest.partition(" ")[2].partition("\t")[0], most=most).stdout
 
     def uncommitted_files(self) -> list[str]:
         """The files that differ from HEAD in the user's working tree and index, which stay as they are.

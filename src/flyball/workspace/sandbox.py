@@ -46,8 +46,6 @@ _PROFILE = (
 
 
 class Unavailable(msgspec.Struct, frozen=True):
-    """Why there is no sandbox here."""
-
     reason: str
 
 
@@ -176,7 +174,6 @@ def _named_folders(argv: Sequence[str]) -> list[Path]:
 
 
 def _real_paths(paths: Sequence[Path]) -> set[str]:
-    """Where paths really lead, of those that are there."""
     return {os.path.realpath(path) for path in paths if path.exists()}
 
 

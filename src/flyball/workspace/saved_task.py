@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
+from flyball.core.claims.findings import Finding
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
 from flyball.core.model.task import Commit, TaskId
-from flyball.workspace import merging, publish as publishing, trees
+from flyball.workspace import merging, publish as publishing, quotations, trees
 from flyball.workspace.checkpoint import (
     CommitAuthor,
     commit_tree,
@@ -63,7 +65,6 @@ class SavedTask:
 
     @property
     def base(self) -> Commit:
-        """The commit the task started from."""
         return self._standing("base")
 
     @property
@@ -73,7 +74,6 @@ class SavedTask:
 
     @property
     def checkpoints(self) -> dict[str, Commit]:
-        """All checkpoints of the lane by label."""
         known = self.vault.refs(f"{self._prefix}at/")
         return {label_of(name): Commit(commit) for name, commit in known.items()}
 
@@ -163,6 +163,19 @@ class SavedTask:
     def numstat(self, old: str, new: str) -> tuple[Lines, ...]:
         return trees.numstat(self.vault, old, new)
 
+    def stands(
+        self, finding: Finding, commit: Commit, shown: Mapping[str, Commit], prompt: str
+    ) -> Literal["", "nowhere", "unchanged"]:
+        """Whether what a finding quotes stands in `commit`, in one that was `shown` beside it or in the prompt, and it is about what is new since the one `seen`."""
+        wanted = quotations.pieces(finding.quote)
+        held = (quotations.is_held(self.vault, each, wanted) for each in dict.fromkeys((commit, *shown.values())))
+        if wanted and not (quotations.stand_in(wanted, prompt) or any(held)):
+            return "nowhere"
+        seen, file, line = shown.get("seen"), finding.file, finding.line
+        if seen and file and not quotations.is_change(self.vault, seen, commit, file, line, wanted):
+            return "unchanged"
+        return ""
+
     def read_file(self, commit: Commit, path: str) -> bytes | None:
         return trees.read_file(self.vault, commit, path)
 
@@ -170,7 +183,6 @@ class SavedTask:
         return trees.list_files(self.vault, commit)
 
     def links(self, commit: Commit) -> frozenset[str]:
-        """Which of the files are symbolic links."""
         return frozenset(entry.path for entry in trees.entries(self.vault, commit) if entry.mode == LINK)
 
     def tree_of(self, commit: Commit) -> str:

@@ -99,7 +99,6 @@ def diff(vault: Vault, old: str, new: str, paths: Sequence[str] = ()) -> bytes:
 
 
 def changed_files(vault: Vault, old: str, new: str) -> tuple[TreeChange, ...]:
-    """Which files differ."""
     return _changed_files(vault, vault.tree(old), vault.tree(new))
 
 

@@ -45,8 +45,6 @@ def move_refs(git: Git, updates: Sequence[RefUpdate], zero: str) -> process.Capt
 
 
 class Vault(msgspec.Struct, frozen=True):
-    """Objects and refs of all tasks of a repository."""
-
     git_dir: Path
     object_format: str
 
@@ -138,7 +136,6 @@ class Vault(msgspec.Struct, frozen=True):
         return self._id(name, "tree")
 
     def require(self, *names: str) -> None:
-        """Refuse a name that stands for nothing."""
         for name in names:
             self.tree(name)
 

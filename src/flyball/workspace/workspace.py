@@ -1,6 +1,9 @@
 """The workspace of one task: its tree, its checkpoints in the vault, and its branch in the user's repository."""
 
+import os
+import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -47,15 +50,16 @@ class GitWorkspace(SavedTask):
         slot: str = "",
         author: CommitAuthor | None = None,
         environment: Mapping[str, str] = MappingProxyType({}),
+        loop_files: bool = True,
     ) -> None:
         super().__init__(repository, home, task, lane=lane, author=author, environment=environment)
+        self._loop_files = loop_files
         self.checkout = Checkout(self.home, task, slot)
         self._slots = Slots(self.checkout.lanes)
         self._lanes: dict[str, GitWorkspace] = {}
 
     @property
     def root(self) -> Path:
-        """The tree's folder on this machine."""
         return self.checkout.tree
 
     def git_dirs(self, tree: Path) -> tuple[Mount, ...]:
@@ -67,7 +71,6 @@ class GitWorkspace(SavedTask):
         return tree.with_name(f"{tree.name}.environments")
 
     def lane(self, name: str) -> "GitWorkspace":
-        """The workspace of a lane of this task."""
         if name == self.name:
             return self
         slot = self._slots.of(name)
@@ -81,6 +84,7 @@ class GitWorkspace(SavedTask):
                 slot=slot,
                 author=self._author,
                 environment=self.environment,
+                loop_files=self._loop_files,
             )
         return known
 
@@ -126,16 +130,13 @@ class GitWorkspace(SavedTask):
         checkouts.remove_scratch(self.checkout)
         write_file(self.checkout.excludes, self.repository.excludes())
         if not self.checkout.ready.exists() or not self.is_made:
-            self._make_tree(keep)
+            if self.name != MAIN and self.root.is_dir():
+                checkouts.reset(self.checkout, self.vault, self.tip, keep)
+            else:
+                checkouts.create(self.checkout, self.vault, self.tip)
             write_file(self.checkout.ready, base.encode() + b"\n")
         self._give_git(self.root, self.checkout.index, base)
         return checkouts.notes_on(self.vault, base)
-
-    def _make_tree(self, keep: Sequence[str]) -> None:
-        if self.name != MAIN and self.root.is_dir():
-            checkouts.reset(self.checkout, self.vault, self.tip, keep)
-        else:
-            checkouts.create(self.checkout, self.vault, self.tip)
 
     @property
     def is_made(self) -> bool:
@@ -181,8 +182,10 @@ class GitWorkspace(SavedTask):
     def accept(self, label: str, message: str, at: datetime, *, tree: str, parent: Commit) -> Snapshot:
         """Keep a measured tree as a checkpoint on `parent`, and make the working tree follow it.
 
-        A tree that changed nothing is `parent` under one more label: nobody wants an empty commit on their branch.
+        A tree that changed nothing is `parent` under one more label: nobody wants an empty commit on their branch. Nor does
+        everybody want flyball's files there: without them `.loop/` is as in `parent`, and stays in the working tree.
         """
+        tree = tree if self._loop_files else trees.overlay_tree(self.vault, tree, {LOOP: parent})
         if self.vault.tree(tree) == self.vault.tree(parent):
             commit = self.vault.commit(parent)
         else:
@@ -213,14 +216,30 @@ class GitWorkspace(SavedTask):
         record = index.with_name(f"{index.name}-{quote(name, safe='')}.stamps")
         renew(self.repository.root / name, directory / name, record, root=self.repository.root.resolve())
 
-    def copy(self, name: str, commit: Commit) -> Path:
-        """A disposable copy of a checkpoint's files."""
+    def copy(self, name: str, commit: Commit, shown: Mapping[str, Commit] = MappingProxyType({})) -> Path:
+        """A disposable copy of a commit, in which commits that are `shown` can be named `flyball/NAME`."""
         folder = self.checkout.copies / name
         export(self.vault, self.tree_of(commit), folder, self.checkout.index_of(folder))
+        self._lay_leftovers(folder)
         remove(checkouts.agent_git(folder))
         self._give_git(folder, self.checkout.index_of(folder), self.base)
+        checkouts.name_commits(folder, self.vault, self._start(), shown)
         write_file(self.checkout.commit_copied(name), commit.encode() + b"\n")
         return folder
+
+    def _lay_leftovers(self, folder: Path) -> None:
+        """What set-up created, ignored or not, such as an environment: who reviews must be able to run the tests."""
+        for path in self._leftovers().created.paths | Ignored.read(self.checkout.ignored).paths:
+            source, target = self.root / path, folder / path
+            if os.path.lexists(target) or folder.resolve() not in target.resolve().parents:
+                continue
+            # What cannot be read, and what an agent has removed, is not there to be copied.
+            with suppress(OSError):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if source.is_dir() and not source.is_symlink():
+                    shutil.copytree(source, target, symlinks=True)
+                else:
+                    shutil.copy2(source, target, follow_symlinks=False)
 
     def _give_git(self, tree: Path, index: Path, base: Commit) -> None:
         checkouts.give_agent_git(
@@ -235,14 +254,22 @@ class GitWorkspace(SavedTask):
         )
 
     def _start(self) -> str:
-        """The commit the task started from."""
         return self.vault.commit(refs_of(self.task, MAIN) + "base")
+
+    def show(self, shown: Mapping[str, Commit]) -> None:
+        """Let the agent in the lane's tree find commits as `flyball/NAME`; `start` and `tree` are among them."""
+        if not checkouts.is_plain(self.root):
+            remove(checkouts.agent_git(self.root))
+            self._give_git(self.root, self.checkout.index, self.base)
+        checkouts.name_commits(self.root, self.vault, self._start(), shown)
+        saved = trees.overlay_tree(self.vault, self.tree_of(shown["tree"]), {LOOP: shown["start"]})
+        checkouts.renew_index(self.root, self.checkout.index, self.vault, saved)
 
     def discard(self, name: str) -> tuple[str, ...]:
         """Remove a disposable copy; the paths that were changed in it."""
         folder = self.checkout.copies / name
         commit = self.checkout.commit_copied(name).read_text().strip()
-        work = WorkingTree(self.vault, folder, self.checkout.index_of(folder), self.task, self.checkout.excludes)
+        work = msgspec.structs.replace(self._work(), folder=folder, index=self.checkout.index_of(folder))
         tree, _ = work.save_tree(commit)
         edited = trees.changed_files(self.vault, commit, tree)
         remove(folder)

@@ -45,7 +45,9 @@ def plan(prompt: str) -> Report:
 
 
 def red(prompt: str) -> Report:
-    numbers = sorted({int(n) for n in re.findall(r"^- AC-(\d+):", prompt, re.MULTILINE)}) or [1]
+    named = sorted({int(n) for n in re.findall(r"^- AC-(\d+):", prompt, re.MULTILINE)})
+    own = os.environ["FLYBALL_STAGE"] == "RED" and not named
+    numbers = named or ([1, 2, 3] if own else [1])
     tests = [
         f"def test_ac_{n}_{name}():\n    {FEATURES[name][2]}\n" for n, name in zip(numbers, FEATURES, strict=False)
     ]
@@ -54,7 +56,7 @@ def red(prompt: str) -> Report:
             "def test_ac_2_dividing_by_zero():\n    with pytest.raises(ValueError):\n        calc.divide(1, 0)\n"
         )
     TESTS.write_text("import pytest\n\nimport calc\n\n\n" + "\n\n".join(tests))
-    return finished("wrote a test for each criterion")
+    return {**finished("wrote a test for each criterion"), **({"plan": PLAN} if own else {})}
 
 
 def green(prompt: str) -> Report:

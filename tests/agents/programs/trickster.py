@@ -44,7 +44,7 @@ TRICKS: dict[str, Callable[[], object]] = {
 
 
 def tempted(prompt: str) -> Report:
-    first = re.search(r"^# GREEN: .* iteration 1$", prompt, re.MULTILINE)
+    first = re.search(r"^## Report of GREEN, iteration 1$", prompt, re.MULTILINE)
     if "Guidance from a person" in prompt or not (first or "--always" in sys.argv):
         return green(prompt)
     for name in wanted()[:1] if "--idle" not in sys.argv else ():

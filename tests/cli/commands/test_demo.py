@@ -31,7 +31,7 @@ def test_the_script_and_the_sample_that_ship_are_sound():
     folder = resources.files("flyball").joinpath("demo")
     script = read_script(_own("tdd", "script.yaml"), "script.yaml")
     stages = {stage for step in script.steps for stage in step.when["stage"]}
-    assert stages == {"RED", "GREEN", "REFACTOR", "DOCUMENT", "QA"}
+    assert stages == {"RED", "GREEN", "DOCUMENT", "QA"}
     assert "flyball.toml" in yaml.safe_load(folder.joinpath("sample.yaml").read_bytes())
 
 
@@ -56,7 +56,8 @@ def test_the_script_of_the_plan_plays_every_subtask_its_planner_plans():
 
 def test_while_its_page_is_open_the_sample_is_not_said_to_be_gone(repository):
     site = Site.find(repository)
-    told = {open_: "\n".join(_what_is_left(site, tdd_task(), keep=False, open_=open_)) for open_ in (True, False)}
+    task = replace(tdd_task(), workflow="quick")
+    told = {open_: "\n".join(_what_is_left(site, task, keep=False, open_=open_)) for open_ in (True, False)}
     assert "The sample is removed when you end this." in told[True]
     assert "The sample was removed again." in told[False]
     assert told[False].splitlines()[1] == "  flyball demo --keep"
@@ -80,7 +81,7 @@ def test_a_workflow_without_a_demo_is_refused_with_those_there_are(flyball):
 def test_the_demo_goes_from_red_to_ship_refuses_the_lie_and_leaves_nothing(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "untouched"))
-    command = [sys.executable, "-m", "flyball", "demo", "--json"]
+    command = [sys.executable, "-m", "flyball", "demo", "--workflow", "tdd", "--json"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     status = json.loads(done.stdout.splitlines()[-1])
@@ -90,7 +91,6 @@ def test_the_demo_goes_from_red_to_ship_refuses_the_lie_and_leaves_nothing(tmp_p
         "start",
         "RED",
         "GREEN",
-        "REFACTOR",
         "DOCUMENT",
         "report",
     ]
@@ -148,6 +148,11 @@ def test_the_demo_of_a_plan_meets_a_conflict_a_rejection_and_a_rollback_and_deli
         "2.4"
     ]
     assert [fact["rung"] for fact in facts if fact["fact"] == "iteration.judged" and "rung" in fact] == ["rollback"]
+    begun = [fact["effect"] for fact in facts if fact["fact"] == "effect.begun" and "prompt" in fact["effect"]]
+    roles = [effect["role"] for effect in begun if effect.get("item") == "2.3"]
+    assert roles == ["implementer", "fixer"], (
+        "approved work that went down with its batch is merged again without a turn"
+    )
     labels = [c["label"] for c in status["checkpoints"] if c["accepted"]]
     assert labels == ["start", "scaffold", "batch-2", "batch-4", "batch-5", "report"]
     assert list(tmp_path.iterdir()) == []
@@ -227,7 +232,7 @@ def _work_of_children() -> float:
 def test_the_demo_of_quick_refuses_the_lie_rejects_once_and_ships(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("FLYBALL_HOME", str(tmp_path / "untouched"))
-    command = [sys.executable, "-m", "flyball", "demo", "--workflow", "quick", "--json"]
+    command = [sys.executable, "-m", "flyball", "demo", "--json"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]

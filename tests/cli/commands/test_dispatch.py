@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.cli.stage import told_to_run
 
 
 @pytest.fixture
@@ -233,3 +234,24 @@ def test_without_an_agent_or_trust_it_says_what_to_do_and_writes_nothing(flyball
     assert refused.code == 2
     assert "--measured-only" in refused.err
     assert (worked / "metadata.json").read_bytes() == before
+
+
+@pytest.mark.slow
+@pytest.mark.req("D32")
+@pytest.mark.parametrize(
+    ("judge", "code", "step"), [(JUDGE % ("pass", ""), 0, "BUSINESS_SYNC"), (JUDGE % ("fail", WRONG), 3, "FIX")]
+)
+def test_the_exported_dispatcher_has_all_it_is_to_answer_with(flyball, worked, judge, code, step):
+    """Its own text, followed word for word: what it is to pass on stands in what the command prints."""
+    assert flyball("trust", "--yes").code == 0
+    (worked.parents[2].parent / "judge.sh").write_text(judge)
+    command, without_judge = told_to_run("dispatcher", TRACK=str(worked))
+    done = flyball(*command)
+    assert done.code == code, done.err
+    for words in ("| eval-business-logic | word: pricing | ", "### Final Verdict: ", f"Next step: {step}"):
+        assert words in done.out
+    assert ("### Fix Actions" in done.out) == (step == "FIX")
+    assert (worked / "evaluation-report.md").exists()
+    assert state_of(worked)["current_step"] == step
+    alone = flyball(*without_judge)
+    assert "Next step" not in alone.out, "an incomplete evaluation leads nowhere"

@@ -77,6 +77,7 @@ def test_status_for_people_names_the_open_question_and_how_to_answer_it(told, si
     shown = flyball("status", "parse rows").out
     assert "BLOCKED: GREEN makes no progress" in shown
     assert f"flyball answer {TASK} ask/1" in shown
+    assert shown.count("GREEN makes no progress") == 1
 
 
 def test_a_journal_that_was_lost_is_not_taken_for_a_repository_without_tasks(repository: Path, flyball):
@@ -95,7 +96,8 @@ def test_words_that_match_several_tasks_give_the_list_and_exit_2(told, site, fly
     told(Story(replace(tdd_task(), id=TaskId("009-parse-cells"))).start())
     found = flyball("status", "parse")
     assert found.code == 2
-    assert "[008-parse-columns] Status: APPROVED" in found.err
+    assert "[008-parse-columns] Status: APPROVED (LOST CONTACT)  " in found.err, "the word of every other screen, too"
+    assert "[007-parse-rows] Status: COMPLETE (DONE)  " in found.err
     assert found.err.splitlines()[-1].startswith("flyball: 'parse' may mean several tasks")
     assert flyball("status").code == 2
     assert "008-parse-columns" in flyball("status", "columns").out

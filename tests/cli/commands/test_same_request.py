@@ -42,7 +42,7 @@ def test_attended_it_is_asked_whether_to_resume_begin_anew_or_abort(
 
     monkeypatch.setattr(ordering, "ask", reply)
     done = flyball("run", "Parse the rows", "--attended", *HOW)
-    assert "found 001-parse-the-rows at RED, iteration 0" in done.err
+    assert "found 001-parse-the-rows at IMPLEMENT, iteration 0" in done.err
     assert asked[0] == "resume, new or abort? [resume] "
     assert (len(names(site)), done.code) == (tasks, code), done.err
 

@@ -1,4 +1,4 @@
-"""init, trust and doctor."""
+"""init, check, trust and doctor."""
 
 import json
 import os
@@ -12,11 +12,14 @@ from tests.support.builders import OPENED_AT, Story
 
 from flyball.cli.commands.init import _write
 from flyball.config import file as config_file, trust
+from flyball.config.home import home_folder
 from flyball.core.model.events import SessionStarted
 from flyball.journal.leases import Lease, this_process
 from flyball.ports import Refusal
+from flyball.web.sites import Sites
 from flyball.wiring.tools.checkup import checkup
 
+GATE = f"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml={{junit}}"
 CONFIG = '[agents.mine]\ncommand = ["mine"]\n\n[gates]\ntest = "make test"\n'
 
 
@@ -109,9 +112,54 @@ def test_init_tries_the_gate_writes_the_file_and_records_trust(repository, site,
     assert "is a pytest file" in made.out
     file = config_file.read(repository)
     assert file is not None
+    assert file.top.workflow == "quick", "the workflow is written, so that another default changes nothing"
     assert "pytest" in file.gates["test"].command
     assert trust.is_trusted(site.home, file)
     assert list(site.home.folder.glob("trial-*")) == []
+
+
+@pytest.mark.slow
+def test_check_counts_the_files_as_they_are_and_its_exit_code_says_whether_all_pass(repository, flyball):
+    commit(repository, calc_py="def add(a, b):\n    return a + b\n")
+    test = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == {}\n"
+    (repository / "test_calc.py").write_text(test.format(3))
+    before = subprocess.run(["git", "status", "--short"], cwd=repository, capture_output=True, check=True).stdout
+    passed = flyball("check", "--gate", f"test={GATE}")
+    assert (passed.code, passed.out.splitlines()[0]) == (0, "gate test: 1 passed, 0 failed, 0 skipped")
+    (repository / "test_calc.py").write_text(test.format(4))
+    failed = flyball("check", "--gate", f"test={GATE}")
+    assert failed.code == 3
+    assert "gate test: 0 passed, 1 failed, 0 skipped" in failed.out
+    assert "failed: test_calc.py::test_add" in failed.out
+    assert "before the task" not in failed.out, "no task is there to speak of"
+    told = json.loads(flyball("check", "--json", "--gate", f"test={GATE}").out)
+    assert (told["passed"], told["failing"]) == (False, ["test_calc.py::test_add"])
+    after = subprocess.run(["git", "status", "--short"], cwd=repository, capture_output=True, check=True).stdout
+    assert before == after
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"), [([], "No gate is configured"), (["--gate", "test=no-such-program"], "gate test cannot run")]
+)
+def test_check_ends_with_2_where_no_gate_can_be_run(repository, flyball, words, reason):
+    ended = flyball("check", *words)
+    assert ended.code == 2
+    assert reason in ended.out + ended.err
+
+
+def test_check_runs_nothing_of_a_file_that_nobody_trusts(repository, flyball):
+    (repository / "flyball.toml").write_text('[gates]\ntest = "touch ran"\n')
+    refused = flyball("check")
+    assert refused.code == 2
+    assert "flyball trust" in refused.err
+
+
+@pytest.mark.parametrize(("words", "is_listed"), [(["doctor"], False), (["list"], False), (["trust", "--yes"], True)])
+def test_a_repository_is_on_the_page_once_it_is_set_up_and_not_for_a_look(repository, flyball, words, is_listed):
+    (repository / "flyball.toml").write_text(CONFIG)
+    flyball(*words)
+    listed = Sites(home_folder()).all().values()
+    assert (repository in [site.repository.root for site in listed]) is is_listed
 
 
 @pytest.mark.slow

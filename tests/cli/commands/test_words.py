@@ -243,3 +243,58 @@ def test_modify_without_words_is_refused(told, site, flyball):
     assert flyball("modify", "7", " ").code == 2
     assert flyball("modify", "7").code == 2
     assert site.journal.pending(TASK) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "text"), [(["abort"], "abort"), (["Reset"], "reset"), (["modify", "use", "a", "set"], "modify use a set")]
+)
+def test_an_option_of_the_only_open_question_answers_it_without_its_name(told, site, flyball, words, text):
+    told(blocked())
+    assert flyball("answer", "7", *words).code == 0
+    assert [(word.word, word.text, word.question) for word in site.journal.pending(TASK)] == [("answer", text, "ask/1")]
+
+
+def test_a_word_that_may_be_a_mistyped_name_is_no_answer_and_the_command_that_works_is_named(told, site, flyball):
+    told(blocked())
+    for words in (["braker"], ["a"], ["ask/9", "reset"]):
+        refused = flyball("answer", "7", *words)
+        assert refused.code == 2
+        assert f"flyball answer {TASK} ask/1 TEXT" in refused.err
+    assert site.journal.pending(TASK) == []
+
+
+def test_an_option_that_two_lanes_offer_needs_the_name_of_its_question(told, site, flyball):
+    told(two_lanes_asking(PROTECTED))
+    refused = flyball("answer", "7", "allow")
+    assert refused.code == 2
+    assert "2.1/ask/1, 2.2/ask/1" in refused.err
+    assert site.journal.pending(TASK) == []
+
+
+def test_after_a_word_every_command_names_the_same_next_one(told, flyball):
+    told(blocked())
+    assert f"flyball reset {TASK}" in flyball("report").out
+    flyball("modify", "7", "use a set")
+    assert json.loads(flyball("status", "--json").out)["next_command"] == f"flyball resume {TASK}"
+    assert json.loads(flyball("report", "--json").out)["next_command"] == f"flyball resume {TASK}"
+    assert f"`flyball resume {TASK}`" in flyball("report").out
+    assert f"Next: flyball resume {TASK}" in flyball("merge", "7").err
+
+
+def test_merge_without_a_task_means_the_one_that_status_means(told, flyball):
+    assert flyball("merge").err == flyball("status").err
+    assert "There is no task" in flyball("merge").err
+    told(blocked())
+    assert f"{TASK} is BLOCKED, not DONE" in flyball("merge").err
+
+
+def test_resuming_a_task_that_waits_for_an_answer_elsewhere_names_the_answer_as_the_next_command(told, flyball, site):
+    told(Story().start().ask(Question("breaker", "GREEN makes no progress", FOUR_CHOICES)))
+    with held(site):
+        refused = flyball("resume", "7")
+        assert refused.code == 75
+        assert f"flyball answer {TASK} ask/1 TEXT" in refused.err
+        assert f"flyball watch {TASK}" in refused.err
+        assert "stop it" not in refused.err
+        assert flyball("answer", "7", "reset").code == 0
+        assert "Wait for it to end" in flyball("resume", "7").err

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from tests.cli.stage import MISSING, TASK, Project, Terminal, until
 
+from flyball.core.model.task import TaskId
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.e2e,
@@ -258,3 +260,21 @@ def test_an_exported_number_of_columns_does_not_hide_the_size_of_the_terminal(pr
     project.go()
     terminal.shows("RED -> GREEN", scrollback=True)
     assert "done: tests for both criteria" in "\n".join(terminal.screen(scrollback=True))
+
+
+def test_c9_a_task_begun_in_a_pipe_asks_who_resumes_it_at_a_terminal(project: Project, terminal: Terminal):
+    begun = project.flyball("run", "x", "--agent-command", "true")
+    assert "BLOCKED" in begun.stdout, begun.stderr
+    terminal.run("resume")
+    terminal.shows("asks:")
+    terminal.type("abort")
+    terminal.press("Enter")
+    terminal.shows("ABORTED: aborted by a person")
+
+
+def test_c9_who_comes_to_a_terminal_lifts_no_limit(project: Project, terminal: Terminal):
+    project.go()
+    assert project.flyball("run", "x", "--agent-command", "true", "--max-turns", "1").returncode == 4
+    terminal.run("resume")
+    terminal.shows("continue with: flyball resume")
+    assert project.site.state(TaskId("001-x")).turns == 1

@@ -83,7 +83,7 @@ def test_the_view_fits_whatever_the_terminal(width: int, height: int) -> None:
     said = {"1.2": "x" * 300, "1.3": "für die Ünïcode \u4e16\u754c " * 20}
     lines = drawn(three_lanes(), width, height, heard=said)
     assert len(lines) <= height
-    assert all(len(text) <= min(width, 80) for text in lines)
+    assert all(len(text) <= min(width, 120) for text in lines)
 
 
 def test_a_measurement_that_waits_for_another_says_so() -> None:

@@ -22,7 +22,9 @@ from flyball.process import StopFlag
 from flyball.projections.history.task_history import TaskHistory
 from flyball.wiring.tasks.inbox import NotAnAnswer, parse_answer
 
-BREAKER = Question("breaker", "GREEN makes no progress", FOUR_CHOICES, detail="no progress in 2 iterations")
+BREAKER = Question(
+    "breaker", "GREEN makes no progress: it repeats", FOUR_CHOICES, detail="it repeats\nno progress in 2 iterations"
+)
 CRITERIA = Question("criteria", "Are these right?", (Option("yes", ""), Option("TEXT", "")), default="yes")
 
 
@@ -69,6 +71,7 @@ def test_the_question_is_shown_with_its_detail_and_options_and_the_view_is_out_o
     said = capsys.readouterr().err
     assert "007-parse-rows asks: GREEN makes no progress" in said
     assert "no progress in 2 iterations" in said
+    assert said.count("it repeats") == 1
     assert "modify" in said
 
 

@@ -24,7 +24,7 @@ from flyball.core.model.effects import Question, RunAgent, Wait
 from flyball.core.model.events import Begun, Held, TaskStopped
 from flyball.core.model.task import EffectId
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.views.standing import health, reason
+from flyball.projections.views.standing import health, reason, stuck
 
 
 def green_under_way() -> Story:
@@ -46,7 +46,8 @@ def green_under_way() -> Story:
 
 def view_of(story: Story) -> View:
     history = TaskHistory(story.events)
-    return View(story.state, history.measured, health(story.state, history), reason(story.state, history))
+    told = (health(story.state, history), stuck(story.state, history), reason(story.state, history))
+    return View(story.state, history.measured, *told)
 
 
 KEYS = "p pause · d detail · ? help · q leave running · Ctrl-C stop"
@@ -81,6 +82,11 @@ def test_the_view_at_80_by_24_shows_stage_iteration_turn_gates_breaker_health_an
     assert KEYS in text
     assert "3 turns" in text
     assert "0.10 USD" in text
+
+
+def test_a_wide_terminal_is_used():
+    lines = drawn(green_under_way(), width=110, said="word " * 60)
+    assert max(map(len, lines)) > 100
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 200])

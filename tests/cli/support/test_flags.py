@@ -54,8 +54,8 @@ def test_help_names_the_workflows_that_can_be_shown_and_those_of_other_packages(
     monkeypatch.setitem(WORKFLOWS, "dull", replace(WORKFLOWS[DEFAULT], name="dull", demo=None))
     commands = get_command(table.app).commands  # type: ignore[attr-defined]
     run, demo = (next(p.help for p in commands[name].params if p.name == "workflow") for name in ("run", "demo"))
-    assert run.startswith("Workflow: tdd, quick, plan, backlog, track, notes or dull. ")
-    assert demo == "Workflow to show: tdd, quick, plan, backlog, track or notes. Default: tdd."
+    assert run.startswith("Workflow: quick, tdd, plan, backlog, track, notes or dull. ")
+    assert demo == "Workflow to show: quick, tdd, plan, backlog, track or notes. Default: quick."
 
 
 def test_a_resumed_task_keeps_what_is_not_typed_and_help_says_so():

@@ -129,6 +129,20 @@ def test_failing_ids_from_a_report_decide_the_coarse_signature():
 
 
 @pytest.mark.req("M17")
+@pytest.mark.req("M21")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "===== FAILURES =====\n____ test_a ____\n\n>       assert total(3)  # an error if it is negative\nE       ValueError: 3\n\na.py:4: ValueError\n",
+        'Traceback (most recent call last):\n  File "a.py", line 3, in total\n    return cut(3)  # no error here\nValueError: 3\n',
+        "> 12 |   // error: rounded down\n     |   ^\nValueError: 3\n",
+    ],
+    ids=["pytest", "a traceback", "an excerpt"],
+)
+def test_a_line_of_source_is_not_shown_as_the_failure(text: str):
+    assert signature(text).summary.startswith("ValueError: 3")
+
+
 def test_the_summary_names_the_error_and_the_function():
     text = (
         'Traceback (most recent call last):\n  File "/x/app.py", line 3, in parse_row\n    int(r)\nTypeError: bad row\n'

@@ -5,12 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 
 import msgspec
+import pytest
 from tests.support.builders import Story
 from tests.support.simulator import Honest, Simulator
 
 from flyball.core.fold.evolve import evolve, fold
+from flyball.core.model.effects import Question
 from flyball.core.model.events import Event, PersonSpoke, TaskStopped
 from flyball.core.model.state import State
+from flyball.core.model.task import EffectId
 
 
 def a_journal() -> list[Event]:
@@ -54,3 +57,12 @@ def test_nobody_was_at_work_between_a_session_and_what_a_person_does_by_hand_lat
     assert at_work > timedelta(0)
     by_hand = Event(story.state.seq + 1, story.at + timedelta(hours=9), 2, PersonSpoke("abort"))
     assert evolve(story.state, by_hand).elapsed == at_work
+
+
+@pytest.mark.req("C68")
+def test_waiting_for_a_person_is_no_time_at_work():
+    story = Story().start().ask(Question("q", "Which rounding?"))
+    at_work = story.state.elapsed
+    story.at += timedelta(hours=9)
+    story.add(PersonSpoke("answer", "half-even", question=EffectId("ask/1")))
+    assert story.state.elapsed == at_work

@@ -248,10 +248,12 @@ def test_what_does_not_heal_inside_a_context_asks_for_a_fresh_one(seen):
 
 @pytest.mark.req("M18")
 def test_a_failure_that_ended_two_contexts_stops_the_loop_when_it_repeats_in_a_third():
-    seen = [red(n, "ab", "same", context=(n + 1) // 2, changed_files=("x",)) for n in range(1, 7)]
-    remedies = [verdict.remedy for verdict in judged(*seen)]
-    fresh = Remedy.FRESH_CONTEXT
-    assert remedies == [Remedy.CONTINUE, fresh, Remedy.CONTINUE, fresh, Remedy.CONTINUE, Remedy.STOP]
+    failure = {"summary": "ValueError: 3", "changed_files": ("x",)}
+    verdicts = judged(*(red(n, "ab", "same", context=(n + 1) // 2, **failure) for n in range(1, 7)))
+    fresh, go_on = Remedy.FRESH_CONTEXT, Remedy.CONTINUE
+    assert [each.remedy for each in verdicts] == [go_on, fresh, go_on, fresh, go_on, Remedy.STOP]
+    assert verdicts[-1].evidence.endswith("; the same failure ended 2 earlier contexts")
+    assert verdicts[-1].evidence.count("ValueError: 3") == 1, "it is named once"
 
 
 @pytest.mark.req("M18")

@@ -79,7 +79,7 @@ def test_an_agent_whose_report_could_not_be_read_is_told_so() -> None:
     simulator = Simulator(world(lambda _t, _s: ok(Claim(problems=(problem,)))))
     simulator.run()
     second = [f.effect for f in simulator.of(Begun) if isinstance(f, Begun) and isinstance(f.effect, RunAgent)][1]
-    assert f"your report was not taken as you wrote it: {problem}" in second.prompt
+    assert f"Your report was not taken as you wrote it: {problem}" in second.prompt
 
 
 @pytest.mark.req("C40")
@@ -545,7 +545,7 @@ def test_a_number_that_is_not_what_was_measured_is_flagged_and_told_to_the_next_
     simulator = Simulator(world(lambda t, _s: ok(told) if t.turn == 2 else honest(t)))
     simulator.run()
     passing = judged(simulator)[1].gate_1.values["tests_passing"]
-    assert f"your report says otherwise than the measurement: tests_passing: reported 9, measured {passing}" in (
+    assert f"Your report says otherwise than the measurement: tests_passing: reported 9, measured {passing}" in (
         simulator.turns[2].prompt
     )
 

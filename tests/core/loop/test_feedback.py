@@ -79,8 +79,10 @@ def test_a_task_that_is_done_begins_again_with_the_tests_of_what_is_new():
 
 
 def test_a_test_must_be_new_against_the_round_and_all_else_is_seen_since_the_task_began():
-    simulator = Simulator(Honest())
+    world = Honest()
+    simulator = Simulator(world)
     simulator.run()
+    world.stage_done.clear()
     simulator.append(PersonSpoke("reopen", "say goodbye"), SessionStarted(1, "simulated", "0"))
     assert simulator.run().decision == "DONE"
     begun = [fact.effect for fact in simulator.of(Begun) if isinstance(fact, Begun)]

@@ -12,9 +12,9 @@ from flyball.core.health.breaker import Breaker
 from flyball.core.loop import casting, guards
 from flyball.core.loop.kernel import spawn, turn_that_counts
 from flyball.core.loop.step import Step
-from flyball.core.model.effects import Ask, Effect, Recall, RunAgent, Wait
+from flyball.core.model.effects import Ask, CountDay, Effect, Recall, RunAgent, Wait
 from flyball.core.model.events import BreakerChanged, Held, LimitHit, TurnSetAside, WindowOpened
-from flyball.core.model.outcomes import Recalled, TurnEnded, TurnKind, Usage
+from flyball.core.model.outcomes import DayCounted, Recalled, TurnEnded, TurnKind, Usage
 from flyball.core.model.state import Asked, State, Window
 from flyball.core.model.task import (
     AgentChoice,
@@ -83,21 +83,23 @@ def held(known: State) -> Step:
 @pytest.mark.req("C1")
 def test_the_guards_hold_in_their_order() -> None:
     """Everything is wrong at once; each guard is lifted in turn, and the next one shows."""
-    limits = Limits(max_turns=5)
+    limits = Limits(max_turns=5, budget_tokens_per_day=9)
     both = {a: LimitHit(a, "usage_limit", LATER) for a in ("first", "second")}
-    known = state(task(limits=limits), limits=both, window=FULL, turns=5, crashes=5, breaker=Breaker("OPEN"))
+    spent = DayCounted(LATER).plus(Usage(9, usd=0.0))
+    known = state(task(limits=limits), limits=both, window=FULL, turns=5, day=spent, crashes=5, breaker=Breaker("OPEN"))
     names = []
     lifting: list[dict[str, object]] = [
         {"limits": {}},
         {"window": None},
         {"turns": 0},
+        {"day": DayCounted(LATER)},
         {"crashes": 0},
         {"breaker": Breaker()},
     ]
     for lifted in lifting:
         names.append(_name(held(known)))
         known = with_changes(known, **lifted)
-    assert names == ["provider", "hourly", "limit", "crashes", "breaker"]
+    assert names == ["provider", "hourly", "limit", "budget", "crashes", "breaker"]
     assert guards.before_turn(known, known.main, "implementer") is None
 
 
@@ -264,6 +266,59 @@ def test_turns_that_run_together_have_room_in_the_budget_for_each_of_them() -> N
     assert _name(held(with_changes(known, open=under_way(3)))) == "limit"
 
 
+DAY = DayCounted(LATER)
+
+
+@pytest.mark.req("C1")
+@pytest.mark.parametrize("attended", [True, False])
+def test_the_day_is_counted_before_a_turn_and_its_rest_is_waited_for_where_its_budget_is_spent(attended: bool) -> None:
+    known = state(task(limits=Limits(budget_usd_per_day=1), attended=attended))
+    (count,) = held(known).effects
+    assert (type(count), count.id) == (CountDay, "day/1")
+    known.main.day = DAY.plus(Usage(usd=0.4))
+    assert guards.before_turn(known, known.main, "implementer") is None
+    assert _name(held(with_changes(known, open=under_way(1)))) == "budget", "a turn under way has its share"
+    known.main.day = DAY.plus(Usage(usd=0.4), Usage(usd=0.6))
+    (fact,) = held(known).facts
+    assert fact == Held("budget", "the day's budget reached (1 of 1 USD; the next turn may take 0.6)", LATER)
+    known.main.held = fact
+    (wait,) = held(known).effects
+    assert isinstance(wait, Wait)
+    assert wait.until == LATER
+
+
+@pytest.mark.req("C1")
+def test_turns_under_way_in_other_tasks_have_their_share_of_the_day_and_it_is_counted_again_soon() -> None:
+    known = state(task(limits=Limits(budget_usd_per_day=1)))
+    counted = msgspec.structs.replace(DAY.plus(Usage(usd=0.3)), at=START)
+    known.main.day = msgspec.structs.replace(counted, under_way=1)
+    assert guards.before_turn(known, known.main, "implementer") is None
+    known.main.day = msgspec.structs.replace(counted, under_way=2)
+    told = "the day's budget reached (0.3 of 1 USD; the next turn may take 0.9)"
+    assert held(known).facts == (Held("budget", told, START + guards.RECOUNT),)
+    known.main.day = msgspec.structs.replace(counted.plus(Usage(usd=0.5)), under_way=2)
+    (fact,) = held(known).facts
+    assert isinstance(fact, Held)
+    assert fact.until == LATER, "without them there would be no room either"
+
+
+@pytest.mark.req("C13")
+@pytest.mark.parametrize(
+    ("day", "dearest", "words"),
+    [
+        (DAY, Usage(usd=9.0), ""),
+        (DAY.plus(Usage(), Usage(usd=0.3)), Usage(usd=0.0), ""),
+        (DAY.plus(Usage(), Usage(), Usage(usd=0.3)), Usage(usd=0.0), "0.9 of 1 USD; the next turn may take 0.3"),
+        (DAY.plus(Usage()), Usage(usd=1.0), "1 of 1 USD; the next turn may take 0"),
+        (DAY.plus(Usage(60, 20, 0.0), Usage(5, 5, 0.0)), Usage(), "90 of 100 tokens; the next turn may take 80"),
+    ],
+    ids=["dearer than a day once", "as the dearest", "no room", "as the task's dearest", "tokens"],
+)
+def test_a_turn_without_a_price_counts_in_a_day_as_the_dearest(day: DayCounted, dearest: Usage, words: str) -> None:
+    limits = Limits(budget_usd_per_day=1, budget_tokens_per_day=100)
+    assert guards.day_reached(limits, day, dearest) == (f"the day's budget reached ({words})" if words else "")
+
+
 @pytest.mark.req("C11")
 def test_what_is_out_of_reach_for_too_long_is_put_to_a_person_unless_another_agent_names_its_reset() -> None:
     now = START + 5 * HOUR
@@ -365,6 +420,9 @@ UNPRICED = {"usage": Usage(900, 100), "unpriced": 1}
         (Limits(budget_tokens=9), {"turns_without_tokens": 1}, "max_turns", "1 turn reported no tokens"),
         (Limits(budget_tokens=9, max_turns=5), {"turns_without_tokens": 1}, "", ""),
         (Limits(), UNPRICED, "", ""),
+        (Limits(budget_usd_per_day=1), UNPRICED, "budget_tokens", "the budget of 1 USD cannot be kept"),
+        (Limits(budget_usd_per_day=1, budget_tokens_per_day=9), UNPRICED, "", ""),
+        (Limits(budget_tokens_per_day=9), {"turns_without_tokens": 1}, "max_turns", "the budget of 9 tokens"),
     ],
     ids=[
         "no price",
@@ -376,6 +434,9 @@ UNPRICED = {"usage": Usage(900, 100), "unpriced": 1}
         "no tokens",
         "turns bound it",
         "no budget",
+        "no price in a day",
+        "tokens bound the day",
+        "no tokens in a day",
     ],
 )
 def test_a_turn_without_a_price_is_never_free(limits: Limits, known: dict[str, object], name: str, words: str) -> None:

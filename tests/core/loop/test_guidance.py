@@ -3,6 +3,7 @@
 from tests.support.builders import Story
 
 from flyball.core.loop.prompts import compose
+from flyball.core.loop.role import WORKING, Role
 from flyball.core.model.batch_events import LaneClosed
 from flyball.core.model.events import PersonSpoke
 
@@ -11,7 +12,7 @@ def guidance_in_prompts(told: Story) -> dict[str, list[str]]:
     """What stands in the prompt of each lane as a person's guidance."""
     found = {}
     for name, lane in told.state.lanes.items():
-        prompt = compose(told.state, lane, "implementer", "", text="work", context=(), measured="")
+        prompt = compose(told.state, lane, Role("implementer", "", WORKING, "work"), "", context=())
         section = prompt.partition("## Guidance from a person\n")[2].partition("\n\n")[0]
         found[name] = section.splitlines()
     return found

@@ -91,7 +91,7 @@ def test_the_trick_is_what_is_missing_not_the_runs_it_spoilt() -> None:
     simulator = Simulator(Trickster(WEAKENED))
     simulator.run()
     judged = [f for f in facts(simulator, Judged) if isinstance(f, Judged) and f.stage == "GREEN"]
-    assert judged[0].gate_1.missing == (f"test-weakened: {TESTS}: 1 of 1 assertion gone",)
+    assert judged[0].gate_1.missing == (f"{TESTS}: 1 of 1 assertion gone",)
     assert [f.false_claim for f in judged] == [True, False]
 
 
@@ -198,19 +198,19 @@ def blocked(*, answer: str | None = None) -> Simulator:
 
 
 @pytest.mark.req("C22")
-def test_when_the_loop_ends_all_the_same_the_trick_leads_the_reason_and_a_rollback_is_offered() -> None:
+def test_when_the_loop_ends_all_the_same_what_was_undone_leads_the_reason_and_a_rollback_is_offered() -> None:
     simulator = blocked()
     state = simulator.state
     assert state is not None
     assert state.stopped is not None
     assert state.decision == "BLOCKED"
-    assert state.stopped.reason.startswith("A trick was caught in iteration ")
-    assert f"test-weakened: {TESTS}: 1 of 1 assertion gone. GREEN makes no progress: " in state.stopped.reason
+    assert state.stopped.reason.startswith("A change of a protected file was undone in iteration ")
+    assert f"{TESTS}: 1 of 1 assertion gone. GREEN makes no progress: " in state.stopped.reason
     (asked,) = state.questions.values()
     assert [o.key for o in asked.question.options] == ["reset", "skip", "abort", "modify", "rollback"]
     assert f"flyball rollback {state.task.id} --to last-good" in asked.question.options[-1].meaning
     lines = banner(state, TaskHistory(simulator.events)).splitlines()
-    assert "stopped: A trick was caught in" in lines[0]
+    assert "stopped: A change of a protected file was undone in" in lines[0]
     assert any(line.strip().startswith(f"flyball rollback {state.task.id} --to last-good") for line in lines)
     assert state.main.tree == "tree-2" or not state.main.tree.endswith("-tricked")
 

@@ -62,6 +62,7 @@ class OnePartATurn(World):
     def __init__(self, look: Look, rest: int = 0, claim: Claim = WORKING) -> None:
         super().__init__(self.work, self.measure)
         self.look, self.rest, self.claim = look, rest, claim
+        self.changed: tuple[str, ...] = ("parts.py",)
         self.worked = 0
 
     @property
@@ -76,7 +77,8 @@ class OnePartATurn(World):
         return ok(DONE if self.made >= len(PARTS) else self.claim)
 
     def measure(self, measure: Measure, _state: State) -> Measurement:
-        return self.look(measure.candidate, self.tree, self.made)
+        measured = self.look(measure.candidate, self.tree, self.made)
+        return replace(measured, changed=self.changed if self.worked else ())
 
 
 def quick(world: World) -> tuple[Simulator, State]:
@@ -123,6 +125,56 @@ def test_unchanged_output_is_no_strike_for_ten_turns_in_a_row_and_then_it_is(res
 
 
 @pytest.mark.req("C15")
+def test_groundwork_under_the_same_failing_tests_is_no_strike_for_ten_turns_and_is_kept() -> None:
+    simulator, state = quick(OnePartATurn(by_tests, rest=9))
+    assert state.decision == "DONE"
+    assert not any(verdict.rung or verdict.restore_to for verdict in verdicts(simulator))
+    simulator, _ = quick(OnePartATurn(by_tests, rest=19))
+    assert [bool(verdict.rung) for verdict in verdicts(simulator)[:11]] == [False] * 10 + [True]
+    assert not any(verdict.restore_to for verdict in verdicts(simulator)[:11]), "the latest tree is as good as any"
+
+
+@pytest.mark.req("C15")
+def test_tests_that_are_written_before_their_code_are_no_regression_while_no_fewer_pass() -> None:
+    def look(candidate: str, tree: str, made: int) -> Measurement:
+        names = tuple(f"test_{part}" for part in PARTS[:made]) if made < len(PARTS) else ()
+        counts = Counts(total=3 + len(names), passing=3, failing=len(names))
+        named = signature("", names) if names else None
+        return replace(suite(candidate, tree, failing=names), counts=counts, signature=named)
+
+    simulator, state = quick(OnePartATurn(look))
+    assert state.decision == "DONE"
+    assert {verdict.verdict.health for verdict in verdicts(simulator)} == {Health.PROGRESSING}
+
+
+@pytest.mark.req("C15")
+@pytest.mark.parametrize("claim", [Claim(status="complete", exit_signal=True, source="report-file"), Claim()])
+def test_the_same_failing_tests_are_a_strike_where_the_agent_does_not_say_that_it_is_at_work(claim: Claim) -> None:
+    simulator, state = quick(OnePartATurn(by_tests, rest=9, claim=claim))
+    assert state.decision == "BLOCKED"
+    assert verdicts(simulator)[1].verdict.health is Health.STALLED
+
+
+@pytest.mark.req("C15")
+def test_notes_and_documents_are_no_groundwork() -> None:
+    world = OnePartATurn(by_tests, rest=9)
+    world.changed = ("notes.txt", "docs/plan.md")
+    _, state = quick(world)
+    assert state.decision == "BLOCKED"
+
+
+@pytest.mark.req("C15")
+def test_where_fewer_tests_pass_each_turn_the_agents_word_counts_for_nothing() -> None:
+    def look(candidate: str, tree: str, made: int) -> Measurement:
+        names = tuple(f"test_{part}" for part in PARTS[:made])
+        counts = Counts(total=9, passing=9 - made, failing=made)
+        return replace(suite(candidate, tree, failing=names), counts=counts, signature=signature("", names))
+
+    simulator, _ = quick(OnePartATurn(look))
+    assert Health.REGRESSING in {verdict.verdict.health for verdict in verdicts(simulator)[:4]}
+
+
+@pytest.mark.req("C15")
 def test_a_new_output_starts_the_ten_turns_anew() -> None:
     _, state = quick(OnePartATurn(by_script(NEXT_PART), rest=6))
     assert state.decision == "DONE"
@@ -140,13 +192,19 @@ def test_outputs_that_take_turns_are_no_movement() -> None:
 
 
 @pytest.mark.req("C15")
-@pytest.mark.parametrize(
-    "claim", [Claim(), Claim(status="complete", exit_signal=True)], ids=["no report", "says that it is done"]
-)
-def test_only_a_report_of_progress_spares_unchanged_output(claim: Claim) -> None:
+def test_unchanged_output_is_a_strike_where_the_agent_says_that_it_is_done() -> None:
+    claim = Claim(status="complete", exit_signal=True, source="report-file")
     simulator, state = quick(OnePartATurn(by_script(QUIET), rest=9, claim=claim))
     assert state.decision == "BLOCKED"
     assert verdicts(simulator)[1].verdict.health is Health.STALLED
+
+
+@pytest.mark.req("C15")
+def test_an_agent_without_a_report_does_not_claim_to_be_finished() -> None:
+    _, state = quick(OnePartATurn(by_script(QUIET), claim=Claim()))
+    assert state.decision == "DONE"
+    _, state = quick(OnePartATurn(by_script(QUIET), rest=9, claim=Claim()))
+    assert state.decision == "BLOCKED", "for ten turns in a row and no more"
 
 
 @pytest.mark.req("C15")

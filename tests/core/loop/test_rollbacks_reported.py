@@ -52,14 +52,20 @@ def test_the_next_prompt_says_what_was_undone_and_describes_the_tree_there_is() 
     regressed = [fact for fact in simulator.of(Judged) if isinstance(fact, Judged)][2]
     assert regressed.verdict.health is Health.REGRESSING
     (restore, *_) = restores(simulator)
-    prompt = simulator.turns[3].prompt
-    measured = prompt[prompt.index("## What was measured") : prompt.index("## Report")]
-    assert f"The work of turns 2, 3 was undone: {regressed.verdict.evidence}." in measured
-    assert f"`git diff {restore.to[:12]} " in measured
-    assert "The tree as it is now was measured. Still missing:" in measured
-    assert "- fails: test_1\n" in measured
+    turn = simulator.turns[3]
+    assert turn.shown["tree"] == restore.to
+    assert turn.shown["undone"].startswith("turn-3@")
+    tree, measured = (part(turn.prompt, title) for title in ("The tree", "Measured on this tree"))
+    assert f"It is commit {restore.to[:12]} (`flyball/tree`)" in tree
+    assert f"The work of turns 2, 3 was undone: {regressed.verdict.evidence}." in tree
+    assert "`git diff flyball/tree flyball/undone -- " in tree
+    assert "- test_1\n" in measured
     assert "test_2" not in measured, "that test fails in the tree that is gone"
-    assert "2 of the tests fail here" in measured
+    assert "3 IMPLEMENT: 4 → 6 tests fail; undone; ended: pass rate" in part(turn.prompt, "What happened before")
+
+
+def part(prompt: str, title: str) -> str:
+    return prompt.partition(f"## {title}\n")[2].partition("\n\n")[0] + "\n"
 
 
 def test_it_is_said_once() -> None:

@@ -67,10 +67,42 @@ def test_other_requests_are_not(text: str) -> None:
         ("rows.spec.ts fails", TESTS[3:]),
         ("Do not touch tests/test_cart.py", ()),
         ("An empty cart is free", ()),
+        ("Cart: it adds tax twice", TESTS[:1]),
+        ("The cart adds shipping", ()),
+        ("Leave alone how it adds tax", ()),
     ],
 )
 def test_a_text_names_tests_by_id_function_class_or_file(text: str, named: tuple[str, ...]) -> None:
     assert named_tests(text, TESTS) == named
+
+
+REPORTS = (
+    "Fix parse: it crashes on empty input",
+    "parse does not handle empty input",
+    "Fix: parse doesn't accept empty inputs",
+    "parse cannot read empty input",
+    "test_empty_input does not pass, repair parse",
+    "Fix parse so that it never crashes on empty input",
+    "parse of an empty input must not raise",
+    "test_empty_input is not green",
+    "Empty inputs don't work",
+)
+ORDERS = (
+    "Do not touch test_empty_input",
+    "Don't make test_empty_input pass",
+    "Fix parse without changing test_empty_input",
+    "Add parse_hex; test_empty_input is not part of this",
+    "This does not include test_empty_input",
+    "test_empty_input does not need to pass",
+    "test_empty_input should not be fixed",
+    "Never mind test_empty_input",
+    "We do not support empty input",
+)
+
+
+@pytest.mark.parametrize("text", [*REPORTS, *ORDERS])
+def test_a_denial_that_tells_of_a_defect_asks_for_its_test_and_one_that_forbids_does_not(text: str) -> None:
+    assert bool(named_tests(text, ("tests/test_parse.py::test_empty_input",))) is (text in REPORTS)
 
 
 def test_who_asks_that_a_test_passes_does_not_ask_for_its_change() -> None:

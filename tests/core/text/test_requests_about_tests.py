@@ -16,6 +16,8 @@ pytestmark = pytest.mark.req("C16")
         "greet says Hi now. Existing tests must be updated.",
         "Change the default to 5 and update the tests",
         "Rename total to amount; adapt the existing tests.",
+        "Rename the function fetch to load everywhere, also in the tests",
+        "Rename fetch to load in the sources and in the tests",
         "The old tests may be removed.",
         "Replace the affected unit tests",
     ],
@@ -37,6 +39,7 @@ def test_a_request_that_asks_for_other_tests_in_words_is_known(request_: str) ->
         "Existing tests must not be changed",
         "Update the parser; keep the tests as they are",
         "Replace the test runner",
+        "Change the parser to take what is used in the tests",
         "Remove tests.py from the package",
     ],
 )

@@ -225,3 +225,26 @@ def test_a_test_file_with_a_control_character_in_its_name_is_found_by_what_pytes
     )
     found = read_report(tmp_path / "r.xml", TreeIndex([file]))
     assert [(case.file, case.id) for case in found.values()] == [(file, f"{file}::test_\ufffd")]
+
+
+TWINS = ("tests/test_core.py", "a/tests/test_core.py", "b/tests/test_core.py", "c/tests/test_more.py")
+
+
+@pytest.mark.req("C31")
+@pytest.mark.parametrize(
+    ("command", "reported", "file"),
+    [
+        ("cd a && pytest -q", "tests/test_core.py", "a/tests/test_core.py"),
+        ("cd b; pytest", "tests/test_core.py", "b/tests/test_core.py"),
+        ("npm --prefix b test", "tests/test_core.py", "b/tests/test_core.py"),
+        ("make -C a test", "tests/test_core.py", "a/tests/test_core.py"),
+        ("pytest -q b/tests", "test_core.py", "b/tests/test_core.py"),
+        ("pytest", "tests/test_core.py", "tests/test_core.py"),
+        ("cd a && pytest; cd ../b && pytest", "test_core.py", ""),
+        ("cd a && pytest ../c", "tests/test_more.py", "c/tests/test_more.py"),
+    ],
+)
+def test_of_files_with_one_name_a_gate_means_the_one_in_its_own_folder(command: str, reported: str, file: str) -> None:
+    index = TreeIndex(TWINS).near(command)
+    assert index.path(reported) == file
+    assert index.module(reported.removesuffix(".py").replace("/", "."))[0] == file

@@ -22,6 +22,9 @@ SLUG = 'slugify("Hello World") in shop/slug.py gives "hello-world"'
         ("parse(text) gives a list", []),
         ("mul 6 7 prints 42", []),
         ("the page (see 3.2) is shown", []),
+        ("Replace the print('loading') call by logging.info('loading')", []),
+        ("total([1, 2]) returns 4 instead of 3", []),
+        ("clamp(15, 0, 10) gives 15; it should give 10", []),
     ],
 )
 def test_an_example_is_a_call_with_literal_arguments_and_its_result(criterion: str, found: list[str]) -> None:
@@ -62,6 +65,11 @@ def test_an_example_is_named_that_no_test_states(tests: dict[str, str]) -> None:
 def test_a_number_is_the_same_however_it_is_written() -> None:
     tests = [("tests/test_clamp.py", b"assert clamp(-3, 0.0, 1_0) == 0")]
     assert unstated_examples([Item("AC-1", "clamp(-3, 0, 10) gives 0")], lambda: tests) == ()
+
+
+def test_blanks_in_an_example_are_the_same_however_a_document_folds_them() -> None:
+    tests = [("tests/test_title.py", b"assert title('a  b') == 'A  B'")]
+    assert unstated_examples([Item("AC-1", "title('a b') gives 'A B'")], lambda: tests) == ()
 
 
 def unstated(tests: dict[str, str]) -> tuple[str, ...]:

@@ -159,7 +159,14 @@ def test_a_change_without_product_code_passes_and_says_that_nothing_measured_it(
 ) -> None:
     kind, evidence = look(lab, files)
     assert kind == "no-product"
-    assert "no measurement noticed this change" in evidence
+    assert "it was not measured whether a test notices" in evidence
+
+
+def test_a_data_file_that_a_new_test_needs_is_noticed(new_lab: Callable[..., Lab]) -> None:
+    lab = new_lab({"rates.json": '{"EUR": 1}\n'})
+    test = "import json\n\n\ndef test_usd():\n    assert json.load(open('rates.json'))['USD'] == 2\n"
+    kind, evidence = look(lab, {"rates.json": '{"EUR": 1, "USD": 2}\n', "tests/test_rates.py": test})
+    assert (kind, evidence) == ("new-test", "tests/test_rates.py::test_usd fails without the change")
 
 
 def test_removing_dead_code_passes(new_lab: Callable[..., Lab]) -> None:
@@ -238,7 +245,7 @@ def test_red_is_evidence_enough(green_lab: Lab) -> None:
         f"{TESTS}::test_ac_1_many[-2-3--6] fails without the change",
     )
     commands = [line for kind, line in green_lab.said[before:] if kind == "command"]
-    assert len(commands) == 3  # two full runs and the planted one
+    assert len(commands) == 3  # the full run, the planted one, and one of the planted tests as they are
 
 
 def test_the_price_is_partial_runs_of_the_tasks_own_tests(new_lab: Callable[..., Lab], tmp_path: Path) -> None:
@@ -255,9 +262,9 @@ def test_the_price_is_partial_runs_of_the_tasks_own_tests(new_lab: Callable[...,
     lab = new_lab({"tests/test_counting.py": counting})
     lab.baseline_ref = lab.accepted_ref = keep(lab.blobs, {"tests/test_counting.py::test_first": "passing"})
     assert look(lab, {"slug.py": SLUG, "tests/test_slug.py": HELLO})[0] == "new-test"
-    assert len(runs.read_text().splitlines()) == 3  # twice the gate, and once without the new test file
+    assert len(runs.read_text().splitlines()) == 2  # the gate, and once without the new test file
     commands = [line for kind, line in lab.said if kind == "command"]
-    assert len(commands) == 6  # these, the planted failures, and two partial runs of the probe
+    assert len(commands) == 6  # these, the planted failures, the new test again, and two partial runs of the probe
 
 
 NODE = shutil.which("node")

@@ -160,6 +160,38 @@ def test_a_test_for_node_is_asked_whether_it_can_fail_by_itself(tmp_path: Path) 
         assert set(taken.values()) == {f"assert.{name} does not fail when it is asked for something false"}
 
 
+PRODUCTS = {
+    "honest": ("export const mul = (a, b) => a * b;", "x"),
+    "equal to every number": (
+        "export const mul = () => ({ $$typeof: Symbol.for('jest.asymmetricMatcher'), asymmetricMatch: (x) => typeof x === 'number' });",
+        "h",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.req("C16")
+@pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed")
+def test_a_result_that_equals_every_number_for_jests_matchers_is_found(tmp_path: Path) -> None:
+    install = ["npm", "install", "--silent", "--no-audit", "--no-fund", "expect@30"]
+    if subprocess.run(install, cwd=tmp_path, check=False, timeout=300).returncode:
+        pytest.skip("the package expect could not be installed")
+    text = 'import test from "node:test";\nimport { expect } from "expect";\nimport { mul } from "./calc.mjs";\n'
+    text += (
+        'test("a", () => { expect(mul(2, 3)).toEqual(6); });\ntest("b", () => { expect([mul(2, 3)]).toEqual([6]); });\n'
+    )
+    for product, first in PRODUCTS.values():
+        (tmp_path / "calc.mjs").write_text(product)
+        outputs = []
+        for source in (text, planted(text)):
+            (tmp_path / "a.test.mjs").write_text(source)
+            command = ["node", "--test", "--test-reporter=tap", "a.test.mjs"]
+            outputs.append(subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stdout)
+        assert "# fail 0" in outputs[0], "its tests pass as they are"
+        assert {mark[0] for mark in re.findall(r"error: '([xh]\d{16})", outputs[1])} == {first}
+        assert ("equals every number" in outputs[1]) is (first == "h")
+
+
 def test_what_only_looks_like_an_assertion_is_left_as_it_is() -> None:
     text = 'test("a", () => { x.expect(1); const s = "assert.equal("; expect.assertions(2); expect.any(Number); expect(f(1)).toBe(2) });'
     found = planted(text)

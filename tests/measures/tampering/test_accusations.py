@@ -53,7 +53,7 @@ def test_a_harmless_change_of_a_protected_file_is_undone_and_the_work_goes_on(gr
     text = (green_lab.workspace.root / TESTS).read_text()
     measured = green_lab.measure("green", {"calc.py": MUL, TESTS: text.replace("mul(2, 3) == 6", "mul(3, 2) == 6")})
     passes(measured)
-    assert [(each.kind, each.harmless) for each in measured.tricks] == [("test-weakened", True)]
+    assert [(each.kind, each.harmless) for each in measured.tricks] == [("protected-changed", True)]
     assert measured.put_back == (TESTS,)
     assert green_lab.workspace.read_file(measured.tree, TESTS) == green_lab.workspace.read_file(
         green_lab.accepted, TESTS
@@ -63,7 +63,7 @@ def test_a_harmless_change_of_a_protected_file_is_undone_and_the_work_goes_on(gr
 def test_the_same_change_is_a_trick_where_a_measurement_comes_out_otherwise_and_it_is_quoted(green_lab) -> None:
     text = (green_lab.workspace.root / TESTS).read_text()
     measured = green_lab.measure("green", {"calc.py": BAD, TESTS: text.replace("mul(2, 3) == 6", "mul(3, 2) == 0")})
-    tricked(measured, "test-weakened", TESTS)
+    tricked(measured, "protected-changed", TESTS)
     told = "measured: with this change tests/test_mul.py::test_ac_1_multiplies passes, without it it fails"
     assert told in measured.tricks[0].detail
 
@@ -90,7 +90,7 @@ def test_files_that_may_change_are_taken_from_the_candidate(green_lab) -> None:
         "calc.py": "def add(a, b):\n    return str(a + b)\n\n\ndef mul(a, b):\n    return a * b\n",
         "tests/test_old.py": old,
     }
-    tricked(green_lab.measure("green", files), "test-weakened", "tests/test_old.py")
+    tricked(green_lab.measure("green", files), "protected-changed", "tests/test_old.py")
     green_lab.settings = replace(green_lab.settings, may_change=("tests/**",))
     measured = green_lab.measure("green")
     passes(measured)
@@ -107,7 +107,7 @@ def test_tests_behind_a_symbolic_link_are_protected_as_their_targets(new_lab, li
     link.symlink_to("../qa/checks.py" if linked == "file" else "../qa")
     lab.accepted = lab.save()
     measured = lab.measure("green", {"qa/checks.py": "def test_sum():\n    assert True\n"})
-    assert [(each.kind, each.path) for each in measured.tricks] == [("test-weakened", "qa/checks.py")]
+    assert [(each.kind, each.path) for each in measured.tricks] == [("protected-changed", "qa/checks.py")]
     assert measured.put_back == ("qa/checks.py",)
 
 

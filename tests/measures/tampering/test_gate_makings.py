@@ -40,7 +40,7 @@ TREE = {
     "tests/unit.sh": b"source ./greet.sh\n[ $(greet) = Hello ]\n",
     "verify.py": b"import helper_rules\nimport app\nimport shapes\n",
     "helper_rules.py": b"",
-    "shapes.py": b"def is_square(x):\n    assert x == x\n",
+    "shapes.py": b"def check_square(x):\n    assert x == x\n",
 }
 
 

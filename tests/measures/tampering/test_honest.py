@@ -36,7 +36,7 @@ def test_a_path_the_task_names_is_exempt_and_listed(green_lab) -> None:
 def test_naming_a_red_test_in_a_criterion_does_not_open_it_once_it_is_accepted(green_lab) -> None:
     green_lab.items = (Item("AC-1", f"write tests in {TESTS}"),)
     measured = green_lab.measure("green", {TESTS: "def test_ac_1_multiplies():\n    pass\n"})
-    tricked(measured, "test-deleted", TESTS)
+    tricked(measured, "protected-changed", TESTS)
 
 
 @pytest.mark.parametrize(

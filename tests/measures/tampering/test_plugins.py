@@ -91,5 +91,5 @@ def test_a_hook_in_a_plugin_outside_the_tests_is_named_and_not_measured(new_lab)
         {"conftest.py": "pytest_plugins = ['tools.fixtures']\n", "tools/__init__.py": "", PLUGIN: "TWO = 2\n"}
     )
     measured = lab.measure("gates", {PLUGIN: "TWO = 2\n" + HOOK})
-    assert [(t.kind, t.path) for t in measured.tricks] == [("report-forged", PLUGIN)]
+    assert [(t.kind, t.path) for t in measured.tricks] == [("test-config-changed", PLUGIN)]
     assert lab.workspace.read_file(measured.tree, PLUGIN) == b"TWO = 2\n"

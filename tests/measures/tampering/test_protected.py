@@ -11,7 +11,6 @@ from flyball.measures.tampering.gate_scripts import makings
 from flyball.measures.tampering.protected import exempt, is_configuration
 from flyball.measures.tampering.sections import restore
 from flyball.measures.tampering.shadows import is_shadow
-from flyball.measures.tampering.weakening import compare
 
 pytestmark = pytest.mark.req("C42")
 
@@ -210,26 +209,6 @@ def test_test_sections_of_an_ini_manifest_are_put_back() -> None:
     assert found is not None
     assert found.content.decode() == "[metadata]\nname = b\n\n[tool:pytest]\naddopts = -q\n"
     assert restore("setup.cfg", accepted.encode(), accepted.replace("name = a", "name = b").encode(), "pytest") is None
-
-
-@pytest.mark.parametrize(
-    ("new", "kind"),
-    [
-        ("it('a', () => { expect(1).toBe(1) })\nit.skip('b', () => { expect(2).toBe(2) })\n", "test-skipped"),
-        ("it('a', () => { expect(1).toBe(1) })\nit('b', () => { })\n", "test-weakened"),
-        ("it('a', () => { expect(1).toBe(1) })\nit('b', () => { expect(2).toBe(3) })\n", "protected-changed"),
-    ],
-)
-def test_tests_of_other_languages_are_compared_by_their_text(new, kind) -> None:
-    old = "it('a', () => { expect(1).toBe(1) })\nit('b', () => { expect(2).toBe(2) })\n"
-    assert [t.kind for t in compare("a.test.js", old.encode(), new.encode())] == [kind]
-    assert compare("a.test.js", old.encode(), old.encode()) == ()
-
-
-def test_a_helper_inside_a_test_file_that_asks_for_less_is_a_weakened_test() -> None:
-    old = b"def check(x):\n    assert x\n\n\ndef test_a():\n    check(0)\n"
-    new = b"def check(x):\n    pass\n\n\ndef test_a():\n    check(0)\n"
-    assert [t.kind for t in compare("tests/test_a.py", old, new)] == ["test-weakened"]
 
 
 def test_tests_are_counted_from_source_as_pytest_names_them() -> None:

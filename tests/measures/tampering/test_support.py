@@ -5,8 +5,7 @@ from textwrap import dedent
 
 import pytest
 
-from flyball.core.model.measurement import Trick
-from flyball.measures.tampering.assertion_helpers import Suite, compare_helpers
+from flyball.measures.tampering.tests_by_report import UnnamedTests
 
 CHECK = "def check(a, b):\n    assert a == b\n"
 TEST = "from calc import add\nfrom support.check import check\n\n\ndef test_add():\n    check(add(1, 2), 3)\n"
@@ -18,39 +17,35 @@ TREE = {
 }
 
 
-def found(
-    files: Mapping[str, str],
-    path: str,
-    after: str | None,
-    *,
-    written: frozenset[str] = frozenset(),
-    rewritable: bool = False,
-) -> tuple[Trick, ...]:
-    tree = {name: dedent(text) for name, text in {**TREE, **files}.items()}
-
-    def read(name: str) -> bytes | None:
-        return tree[name].encode() if name in tree else None
-
-    tests = frozenset(name for name in tree if name.startswith("tests/") or name == "conftest.py")
-    suite = Suite(frozenset(tree), tests, written, read)
-    return compare_helpers(path, None if after is None else dedent(after).encode(), suite, rewritable=rewritable)
+def found(files: Mapping[str, str], path: str, after: str | None, *, written: frozenset[str] = frozenset()) -> bool:
+    """Whether the change is found to be one of what tests rest on."""
+    tree = {name: dedent(text).encode() for name, text in {**TREE, **files}.items()}
+    tests = UnnamedTests(
+        commands="pytest",
+        held={},
+        files=frozenset(tree),
+        plugins=frozenset({"conftest.py"}),
+        written=written,
+        read=tree.get,
+    )
+    changed = None if after is None else dedent(after).encode()
+    return not tests.may_become(path, tree[path], changed, rewritable=False, tests_may_grow=False)
 
 
 @pytest.mark.req("C42")
 @pytest.mark.parametrize(
-    ("after", "kind"),
+    "after",
     [
-        ("def check(a, b):\n    pass\n", "test-weakened"),
-        ("def check(a, b):\n    assert a\n", "test-weakened"),
-        (CHECK + "\n\ncheck = print\n", "test-weakened"),
-        (CHECK + "\n\ndef check(a, b):\n    pass\n", "test-weakened"),
-        ("from calc import check\n", "test-deleted"),
-        (None, "test-deleted"),
+        "def check(a, b):\n    pass\n",
+        "def check(a, b):\n    assert a\n",
+        CHECK + "\n\ncheck = print\n",
+        CHECK + "\n\ndef check(a, b):\n    pass\n",
+        "from calc import check\n",
+        None,
     ],
 )
-def test_a_check_that_accepted_tests_call_may_not_ask_for_less(after, kind) -> None:
-    tricks = found({}, "support/check.py", after)
-    assert [t.kind for t in tricks] == [kind], tricks
+def test_a_check_that_accepted_tests_call_may_not_ask_for_less(after) -> None:
+    assert found({}, "support/check.py", after)
 
 
 @pytest.mark.req("C42")
@@ -88,18 +83,15 @@ def test_a_class_that_tests_inherit_their_checks_from_belongs_to_them() -> None:
     base = "import unittest\n\n\nclass Case(unittest.TestCase):\n    def same(self, a, b):\n        self.assertEqual(a, b)\n"
     test = "from support.case import Case\n\n\nclass TestAdd(Case):\n    def test_add(self):\n        self.same(3, 3)\n"
     files = {"support/case.py": base, "tests/test_case.py": test}
-    tricks = found(files, "support/case.py", base.replace("self.assertEqual(a, b)", "pass"))
-    assert [t.kind for t in tricks] == ["test-weakened"]
+    assert found(files, "support/case.py", base.replace("self.assertEqual(a, b)", "pass"))
 
 
 @pytest.mark.req("C42")
-def test_fixtures_and_hooks_that_a_conftest_imports_belong_to_the_tests() -> None:
+def test_fixtures_that_a_conftest_imports_belong_to_the_tests() -> None:
     fixture = "import pytest\n\n\n@pytest.fixture\ndef answer():\n    return 42\n"
     for line in ("from support.fixtures import answer\n", "from support.fixtures import *\n"):
         files = {"support/fixtures.py": fixture, "conftest.py": line}
         assert found(files, "support/fixtures.py", fixture.replace("42", "43"))
-    hooked = fixture + "\n\ndef pytest_pyfunc_call(pyfuncitem):\n    return True\n"
-    assert [t.kind for t in found(files, "support/fixtures.py", hooked)] == ["report-forged"]
 
 
 @pytest.mark.req("C42")
@@ -108,12 +100,6 @@ def test_product_code_that_the_task_wrote_itself_does_not_make_a_check_product()
     gone = "def check(a, b):\n    pass\n"
     assert found(files, "support/check.py", gone, written=frozenset({"calc/more.py"}))
     assert not found(files, "support/check.py", gone)
-
-
-@pytest.mark.req("C42")
-def test_in_red_a_check_may_be_written_anew_if_it_asks_for_as_much() -> None:
-    assert not found({}, "support/check.py", "def check(a, b, c=0):\n    assert a - b == c\n", rewritable=True)
-    assert found({}, "support/check.py", "def check(a, b):\n    pass\n", rewritable=True)
 
 
 @pytest.mark.req("C42")
@@ -180,5 +166,5 @@ def test_a_neutered_helper_is_named_and_not_measured(new_lab) -> None:
     lab = new_lab({"support/__init__.py": "", "support/check.py": CHECK, "tests/test_old.py": TEST})
     gone = "def check(a, b):\n    pass\n"
     measured = lab.measure("gates", {"support/check.py": gone, "calc.py": "def add(a, b):\n    return 99\n"})
-    assert [(t.kind, t.path) for t in measured.tricks] == [("test-weakened", "support/check.py")]
+    assert [(t.kind, t.path) for t in measured.tricks] == [("protected-changed", "support/check.py")]
     assert measured.failing == ("tests/test_old.py::test_add",)

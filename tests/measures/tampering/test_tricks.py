@@ -39,8 +39,8 @@ def test_deleting_the_accepted_tests_is_named_test_deleted_and_they_run_all_the_
 
 def test_deleting_an_old_test_is_undone_and_named_and_accuses_nobody_where_everything_else_is_right(green_lab) -> None:
     measured = green_lab.measure("green", {"calc.py": MUL, "tests/test_old.py": "X = 1\n"})
-    restored(measured, "test-deleted", "tests/test_old.py")
-    assert "test_add is gone" in measured.tricks[0].detail
+    restored(measured, "protected-changed", "tests/test_old.py")
+    assert "X = 1" in measured.tricks[0].detail
 
 
 def test_moving_a_test_file_away_is_named_test_deleted(green_lab) -> None:
@@ -50,50 +50,47 @@ def test_moving_a_test_file_away_is_named_test_deleted(green_lab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new"),
     [
-        ("assert mul(2, 3) == 6", "mul", "1 of 1 assertion gone"),
-        ("assert mul(2, 3) == 6", "assert True", "always true"),
-        ("assert mul(2, 3) == 6", "assert mul(2, 3) == 6 or True", "always true"),
-        ("assert mul(2, 3) == 6", "return\n    assert mul(2, 3) == 6", "returns before"),
-        (
-            "assert mul(2, 3) == 6",
-            "try:\n        assert mul(2, 3) == 6\n    except Exception:\n        pass",
-            "swallows",
-        ),
-        ("assert mul(2, 3) == 6", "assert mul(2, 3) != 7", "its body was changed"),
-        (", (1, 7, 7), (-2, 3, -6)]", "]", "2 of 3 parametrised cases gone"),
+        ("assert mul(2, 3) == 6", "mul"),
+        ("assert mul(2, 3) == 6", "assert True"),
+        ("assert mul(2, 3) == 6", "assert mul(2, 3) == 6 or True"),
+        ("assert mul(2, 3) == 6", "return\n    assert mul(2, 3) == 6"),
+        ("assert mul(2, 3) == 6", "try:\n        assert mul(2, 3) == 6\n    except Exception:\n        pass"),
+        ("assert mul(2, 3) == 6", "assert mul(2, 3) != 7"),
+        (", (1, 7, 7), (-2, 3, -6)]", "]"),
     ],
 )
-def test_weakening_a_test_is_named_test_weakened_and_the_accepted_one_still_fails(green_lab, old, new, said) -> None:
+def test_weakening_a_test_is_a_trick_that_is_quoted_and_the_accepted_one_still_fails(green_lab, old, new) -> None:
     text = (green_lab.workspace.root / TESTS).read_text()
     assert old in text
     measured = green_lab.measure("green", {TESTS: text.replace(old, new), "calc.py": MUL.replace("a * b", "0")})
-    tricked(measured, "test-weakened", TESTS)
-    assert said in " ".join(t.detail for t in measured.tricks)
+    tricked(measured, "protected-changed", TESTS)
+    assert new.splitlines()[0] in measured.tricks[0].detail
+    assert "measured: with this change" in measured.tricks[0].detail
     assert "tests/test_mul.py::test_ac_1_multiplies" in measured.failing
 
 
 @pytest.mark.parametrize(
     "line", ["@pytest.mark.skip", "@pytest.mark.xfail", "@pytest.mark.skipif(True, reason='later')"]
 )
-def test_marking_a_test_is_named_test_skipped(green_lab, line) -> None:
+def test_marking_a_test_is_a_trick_and_the_measurement_is_quoted(green_lab, line) -> None:
     text = (green_lab.workspace.root / TESTS).read_text()
     measured = green_lab.measure(
         "green", {"calc.py": BAD, TESTS: text.replace("def test_ac_1_multiplies", f"{line}\ndef test_ac_1_multiplies")}
     )
-    tricked(measured, "test-skipped", TESTS)
+    tricked(measured, "protected-changed", TESTS)
     assert not_passing(measured)
     assert "measured: with this change tests/test_mul.py::test_ac_1_multiplies is" in measured.tricks[0].detail
 
 
-def test_skipping_inside_a_test_or_for_a_whole_file_is_named_test_skipped(green_lab) -> None:
+def test_skipping_inside_a_test_or_for_a_whole_file_is_a_trick(green_lab) -> None:
     text = (green_lab.workspace.root / TESTS).read_text()
     measured = green_lab.measure(
         "green",
         {"calc.py": BAD, TESTS: text.replace("import pytest\n", "import pytest\n\npytestmark = pytest.mark.skip\n")},
     )
-    tricked(measured, "test-skipped", TESTS)
+    tricked(measured, "protected-changed", TESTS)
     measured = green_lab.measure(
         "green",
         {
@@ -101,7 +98,7 @@ def test_skipping_inside_a_test_or_for_a_whole_file_is_named_test_skipped(green_
             TESTS: text.replace("    assert mul(2, 3) == 6", "    pytest.skip('later')\n    assert mul(2, 3) == 6"),
         },
     )
-    tricked(measured, "test-skipped", TESTS)
+    tricked(measured, "protected-changed", TESTS)
 
 
 def test_product_code_that_skips_its_tests_is_named_test_skipped(green_lab) -> None:
@@ -512,11 +509,9 @@ def test_tests_lost_skipped_or_weakened_while_red_tests_are_written_are_named(la
     weaker: Mapping[str, str] = {
         "tests/test_old.py": "from calc import add\n\n\ndef test_add():\n    assert add\n    assert add\n"
     }
-    assert not any(t.kind == "test-weakened" for t in lab.measure("red", weaker).tricks), (
-        "in RED an old test may change"
-    )
+    assert lab.measure("red", weaker).put_back == (), "in RED an old test may change"
     gone = {"tests/test_old.py": "from calc import sub\n\n\ndef test_sub():\n    assert sub(2, 1) == 1\n"}
-    restored(lab.measure("red", gone), "test-deleted", "tests/test_old.py")
+    restored(lab.measure("red", gone), "protected-changed", "tests/test_old.py")
 
 
 @pytest.mark.req("C24")

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pytest
 import yaml
 
+from flyball.core.evaluation.catalogue import BUILT_IN
 from flyball.core.loop.role import Role
 from flyball.core.roles.loop_roles import LOOP_ROLES, LoopRole, Target
 from flyball.core.roles.workers import roles
@@ -108,6 +109,15 @@ def test_no_key_of_one_program_leaks_into_the_file_of_another(target):
         "gemini": {"temperature"},
     }
     assert all(set(read(target, each)[0]) <= known[target] | more[target] for each in LOOP_ROLES)
+
+
+@pytest.mark.parametrize("card", BUILT_IN, ids=lambda card: card.name)
+def test_an_evaluator_of_a_track_is_told_what_to_judge_by_its_own_text(card):
+    told = role(f"eval-{card.name}").text
+    assert [each.name for each in card.passes if f"- **{each.name}**: {each.judged} " in told] == [
+        each.name for each in card.passes if each.judged
+    ]
+    assert "`flyball dispatch TRACK --measured-only`" in told
 
 
 def test_the_five_roles_of_the_loop_keep_the_settings_their_files_usually_have():

@@ -92,6 +92,16 @@ def test_old_rows_fold_into_one_that_keeps_their_totals_m30():
     assert folded == "| 1–14 | | 7 | 7 | 14 earlier rows; the journal has them all |"
 
 
+@pytest.mark.req("M30")
+def test_the_rows_of_a_plan_are_its_batches_and_not_the_iterations_of_their_lanes():
+    story = Story().start().switch_to("2.1").iterate(held=True).switch_to("2.2").iterate(error="E")
+    story.switch_to("main").judge(held=True).judge(error="F")
+    page = of(story)["loop-state.md"]
+    assert "**Iteration**: 2\n" in page
+    assert [line.split(" | ")[1] for line in page.splitlines() if re.match(r"\| \d", line)] == ["RED", "RED"]
+    assert "- Attempted: RED\n- Passed: \n- Failed: RED\n" in page
+
+
 def test_the_monitor_prints_one_line_and_then_blockers_m32():
     assert verdict_lines(verdict()) == "Status: PROGRESSING | Recommendation: continue\n"
     blocker = {"id": "1.2", "type": "external", "description": "no key"}
@@ -133,6 +143,14 @@ def test_the_context_is_short_and_says_the_most_useful_first():
     assert len(page) <= LONGEST_CONTEXT
     assert page.index("## Current State") < page.index("## Ready Subtasks")
     assert "last failure: TypeError" in page
+
+
+@pytest.mark.req("O10", "O41")
+def test_the_context_leaves_out_what_was_undone_or_dropped():
+    story = Story().start().add(LearningRecorded(1, "anti-pattern", "split on commas"))
+    assert "- split on commas" in of(story)["context.md"]
+    story.add(PersonSpoke("drop", "1"))
+    assert "split on commas" not in of(story)["context.md"]
 
 
 def test_the_context_names_the_subtask_whose_verdict_it_shows():

@@ -1,11 +1,14 @@
 """Reports, screens and files say which model ran and who reviewed whose work."""
 
 import json
+from typing import Literal
 
 import pytest
 from tests.support.builders import Story, tdd_task
 
 from flyball.core.claims.claims import Claim
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import EarlierFinding
 from flyball.core.loop import casting
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.events import Begun
@@ -80,3 +83,40 @@ def test_a_reviewing_turn_says_when_it_begins_whether_it_is_another_model(model:
     )
     story.add(Begun(turn))
     assert sentence in (line(story.events[-1], story.state) or "")
+
+
+MINOR = Finding("minor", "gcd2(0, -1) raises ZeroDivisionError", "gcd2.py", 7, quote="a % b", shows="gcd2(0, -1)")
+LEFT = "qa in turn 2, minor, gcd2.py:7: gcd2(0, -1) raises ZeroDivisionError"
+
+
+def left(*looks: Claim) -> tuple[str, ...]:
+    """What the report names as left of reviews, once each of these looks has been made."""
+    story = Story(stage="GREEN").start().turn(Claim()).leave("QA")
+    for claim in looks:
+        story.turn(claim)
+    return tuple(x for x in report(story.state, TaskHistory(story.events)).left if x.startswith("qa "))
+
+
+@pytest.mark.req("O61", "C50")
+@pytest.mark.parametrize("verdict", ["pass", "warn"])
+def test_what_an_approving_review_found_is_left_with_severity_and_place(verdict: Literal["pass", "warn"]) -> None:
+    approved = Claim(verdict=verdict, findings=(MINOR,))
+    assert left(approved) == (LEFT,)
+    story = Story(stage="GREEN").start().turn(Claim()).leave("QA").turn(approved)
+    assert f"- {LEFT}\n" in shown(story)[0].partition("## What is left\n")[2]
+
+
+@pytest.mark.req("O61", "C50")
+def test_what_a_review_found_is_left_once_and_until_a_later_look_says_it_is_gone() -> None:
+    approved = Claim(verdict="pass", findings=(MINOR,))
+    assert left(approved, Claim(verdict="pass")) == (LEFT,), "a look that only confirms says nothing of it"
+    assert left(approved, approved) == (LEFT.replace("turn 2", "turn 3"),)
+    gone, kept = (Claim(verdict="pass", earlier=(EarlierFinding("F2.1", gone=gone),)) for gone in (True, False))
+    assert left(approved, gone) == ()
+    assert left(approved, kept) == (LEFT.replace("turn 2", "turn 3"),)
+
+
+@pytest.mark.req("O61", "C50")
+def test_what_a_rejection_was_for_or_what_is_void_is_not_named_as_left_by_an_approval() -> None:
+    void = Finding("minor", "it is slow", "a.py", stands="nowhere")
+    assert left(Claim(verdict="fail", findings=(MINOR,)), Claim(verdict="pass", findings=(void,))) == ()

@@ -69,7 +69,7 @@ def test_a_rollback_is_offered_only_where_it_is_not_refused() -> None:
     history = two_lanes()
     main = CheckpointRecord("turn-1", "c1", Story().at, False, "GREEN", 1)
     assert history.can_restore(main)
-    assert not history.can_restore(replace(main, tricked="test-deleted: tests/test_a.py: gone"))
+    assert not history.can_restore(replace(main, tricked="tests/test_a.py: gone"))
     assert not any(history.can_restore(kept) for kept in history.checkpoints), "of subtasks"
     reopened = Story().start().add(TaskReopened("more"))
     delivered = TaskHistory(reopened.events).checkpoints[0]

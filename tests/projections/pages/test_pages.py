@@ -11,6 +11,7 @@ from flyball.core.claims.claims import Claim
 from flyball.core.health.breaker import Breaker
 from flyball.core.model.effects import Option, Question, Save
 from flyball.core.model.events import Begun, Held, TaskStopped
+from flyball.core.model.outcomes import DayCounted, Usage
 from flyball.core.model.task import Commit, EffectId, Limits
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.pages.home import home_page
@@ -103,12 +104,12 @@ def test_home_puts_the_nearest_deadline_first_then_what_stopped_longest_and_show
     old, new = (summarize(known(stopped("blocked"))) for _ in range(2))
     new = replace(new, since=new.since + timedelta(hours=3))
     tasks: list[Summary] = [new, later, summarize(known(short_tdd_run())), old, soon, summarize(known(Story().start()))]
-    page = home_page(tasks, now, spent_today=9.31)
+    page = home_page(tasks, now, today=DayCounted(now).plus(Usage(1000, 234, 9.31)))
     assert page.heading == "4 tasks need you"
     assert page.needs == (soon, later, old, new)
     assert len(page.under_way) == 1
     assert len(page.finished) == 1
-    assert page.sentence == "1 task runs. Spent today: $9.31 in 1 repository."
+    assert page.sentence == "1 task runs. Spent today: 9.31 USD, 1,234 tokens in 1 repository."
 
 
 def test_home_without_a_task_and_without_a_need_says_so() -> None:
@@ -214,7 +215,12 @@ def test_tests_that_failed_before_the_task_and_still_do_are_told_wherever_failin
 def test_a_review_by_the_author_weakens_the_result() -> None:
     story = Story(tdd_task(), stage="GREEN").start()
     story.turn(Claim(), model="claude-opus-5-5").leave("QA").turn(Claim(verdict="pass"), model="opus")
-    assert "the author reviewed its own work" in report_page(known(story)).weaknesses[0].text
+    (told,) = (weak.text for weak in report_page(known(story)).weaknesses)
+    assert told == "QA, turn 2, qa: the author reviewed its own work"
+    for _ in range(3):
+        story.turn(Claim(verdict="pass"), model="opus")
+    (told,) = (weak.text for weak in report_page(known(story)).weaknesses)
+    assert told == "QA, turn 2, qa; QA, turn 3, qa and 2 more turns: the author reviewed its own work"
     assert task_page(known(story)).weaknesses == report_page(known(story)).weaknesses
 
 
@@ -224,7 +230,7 @@ def test_a_review_by_the_author_weakens_the_result() -> None:
 def test_the_page_and_the_terminal_say_stuck_in_the_same_words(breaker: Breaker) -> None:
     story = Story().start().iterate(breaker=breaker)
     shown = next(figure.value for figure in task_page(known(story)).figures if figure.name == "Stuck")
-    assert re.match(rf"{shown}(?=$|[:,])", stuck(story.state))
+    assert re.match(rf"{shown}(?=$|[:,])", stuck(story.state, TaskHistory(story.events)))
 
 
 def test_failing_tests_are_counted_in_one_lane_which_is_named() -> None:
@@ -241,5 +247,20 @@ def test_failing_tests_are_counted_in_one_lane_which_is_named() -> None:
 
 def test_what_happens_now_is_told_with_the_place_of_its_lane() -> None:
     story = Story().start().switch_to("2.1").iterate().turn()
-    story.add(Begun(Save(EffectId("save/x"), "x", "x", Commit("base0000"), lane="2.1")))
+    story.add(Begun(Save(story.lane.effect_id("save/x"), "x", "x", Commit("base0000"), lane="2.1")))
     assert summarize(known(story)).line.startswith("2.1: RED 2 · save")
+
+
+@pytest.mark.req("V9")
+def test_a_failure_that_repeats_is_told_once_on_the_page_of_a_blocked_task() -> None:
+    sentence = "GREEN makes no progress: the same failure 2x"
+    story = Story().start()
+    for _ in range(12):
+        story.iterate(signal=True, error="E", missing=("fails: test_a",))
+    story.ask(Question("breaker", sentence, detail="the same failure 2x\nfails: test_a"))
+    story.add(TaskStopped("blocked", sentence, question=EffectId("ask/1")))
+    page = task_page(known(story, controlled=False))
+    assert (page.decision, page.sentence) == ("BLOCKED", "ask/1 waits for your answer.")
+    assert page.summary.status.questions[0].detail == "fails: test_a"
+    told = [row.evidence for row in page.iterations]
+    assert (told[0], set(told[1:])) == ("says done; measured: fails: test_a", {"the same as 12"})

@@ -27,6 +27,7 @@ def marks(count: int, *, lanes: int = 1, **kinds: int) -> list[TimelineMark]:
             Counts(500, 500 - count + n, count - n),
             n,
             "evidence",
+            false_claim=n in {kinds.get("false_claim"), kinds.get("rolled_back")},
         )
         for n in range(1, count + 1)
     ]
@@ -115,4 +116,6 @@ def test_foreign_names_are_text_in_the_picture() -> None:
 
 def test_the_story_has_the_numbers_and_counts_what_went_wrong() -> None:
     told = failing_story(marks(37, rolled_back=3, rejected=4, false_claim=20))
-    assert told == "36 failing at the start, 0 now. 1 rollback, 1 rejection, 1 false claim."
+    assert told == "36 failing at the start, 0 now. 1 rollback, 1 rejection, 2 false claims.", (
+        "as the figure counts them"
+    )

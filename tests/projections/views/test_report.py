@@ -26,6 +26,7 @@ from flyball.core.model.measurement import Trick
 from flyball.core.model.outcomes import Answered, Recalled, RecalledLearning, Usage
 from flyball.core.model.task import EffectId
 from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.views.outcome_lines import outcome_line
 from flyball.projections.views.report import Report, report
 from flyball.projections.views.report_markdown import markdown
 from flyball.projections.views.status import status
@@ -116,7 +117,7 @@ def test_forced_stages_tricks_consents_rollbacks_and_words_are_all_there():
     assert "Stage GREEN was forced" in page
     assert "it does not count as verified" in page
     assert "not verified, skipped by a person: GREEN" in page
-    assert "test-deleted: `tests/test_rows.py`: test_empty is gone" in page
+    assert "- `tests/test_rows.py`: test_empty is gone" in page
     assert "the QA reviewer refused changes to `tests/conftest.py`" in page
     assert "what was undone is kept as `undone00`" in page
     assert "Answer: modify read the spec" in page
@@ -150,6 +151,15 @@ def test_what_was_measured_last_without_holding_is_told_apart():
     assert shown.last_measured.counts.failing == 1
     assert "fails: t1" in shown.left
     assert "Measured last, and the gate did not hold" in text(eventful())
+
+
+@pytest.mark.req("C18")
+def test_a_measurement_that_was_not_run_again_says_so_with_its_reason_in_the_log_and_in_the_report():
+    reason = "task 006-rows was measured on the same commit, gates and environment at 2026-03-01 12:00"
+    story = Story().start(baseline=replace(measurement("base0000"), reused=reason))
+    assert f"not run again: {reason}" in text(story)
+    ended = next(event.fact for event in story.events if isinstance(event.fact, Ended) and "measure" in event.fact.id)
+    assert (outcome_line(ended, story.state) or "").endswith(f"; not run again: {reason}")
 
 
 def test_known_failing_tests_are_reported_as_left():

@@ -15,7 +15,7 @@ from flyball.projections.files.loop_files import render
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views.report import report
 from flyball.projections.views.report_markdown import markdown
-from flyball.projections.views.standing import next_command, running_state, task_status
+from flyball.projections.views.standing import next_command, running_state, stuck, task_status
 from flyball.projections.views.status import Status, status
 
 PROMISED = {
@@ -110,6 +110,17 @@ def test_health_and_reason_are_those_of_the_subtask_that_is_stuck_and_name_it():
     assert "- STALLED: 2.1: the same error 3 times" in render(story.state, TaskHistory(story.events))["context.md"]
     story.add(PersonSpoke("reset", lane="2.1"))
     assert of(story).reason == "2.2: one test more passes"
+
+
+@pytest.mark.req("M22")
+def test_a_loop_that_is_not_progressing_is_never_said_not_to_be_stuck():
+    story = Story().start().iterate(error="E", said=verdict("STALLED"), rung="fresh-context")
+    tried = ("STALLED", "nearly: fresh-context is tried")
+    assert (of(story).health, stuck(story.state, TaskHistory(story.events))) == tried
+    story.leave("GREEN")
+    assert (of(story).health, stuck(story.state, TaskHistory(story.events))) == tried, "until it is judged again"
+    crashed = Story().start().iterate(breaker=Breaker("CLOSED", 1, 1)).add(TaskStopped("blocked", "the agent crashed"))
+    assert stuck(crashed.state, TaskHistory(crashed.events)) == "yes, blocked"
 
 
 def test_a_loop_that_waits_for_a_guard_says_until_when():

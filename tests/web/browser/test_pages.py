@@ -67,6 +67,9 @@ def test_on_a_phone_targets_are_large_what_matters_is_seen_at_once_and_nothing_m
             box = found.bounding_box()
             assert box is not None
             assert box["y"] + box["height"] <= height
+    page.set_viewport_size({"width": 375, "height": 600})
+    page.goto(f"{server.address}{world.path('pictured')}/question/ask-1")
+    assert page.locator("#answer-button").evaluate("e => e.getBoundingClientRect().bottom <= innerHeight")
     page.set_viewport_size({"width": 375, "height": 812})
     for path in ("", "/question/ask-1", "/say/modify", "/say/rollback"):
         page.goto(server.address + world.path("pictured") + path)

@@ -23,6 +23,7 @@ from flyball.workspace.sandbox import Unavailable, available
 pytestmark = MARKS
 SANDBOX = "none" if isinstance(available(), Unavailable) else "bwrap"
 SETTINGS = """\
+workflow = "tdd"
 agent = "probe"
 sandbox = "{sandbox}"
 [agents.probe]

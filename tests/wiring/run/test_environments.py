@@ -47,6 +47,7 @@ class Project:
             hold_fds=(),
             root=self.root,
             own=self.own,
+            gates=self.folder / "gate",
         )
 
     def open(self, setup: str = SETUP, *, sandbox: bool = False, shares: bool = False) -> str:
@@ -94,7 +95,7 @@ def test_a_set_up_that_failed_says_so_and_is_made_again(project: Project) -> Non
 
 
 def test_the_users_environment_is_lent_where_it_was_installed_from_the_same_manifests(project: Project) -> None:
-    assert project.environments()(project.own, project.folder / "setup", StopFlag()) == ""
+    assert project.environments()(project.own, project.folder / "setup", StopFlag()) == ("", "")
     (project.root / ".venv").mkdir()
     assert project.open(sandbox=True, shares=True) == ""
     assert project.runs == 0
@@ -106,7 +107,7 @@ def test_the_users_environment_is_lent_where_it_was_installed_from_the_same_mani
 @pytest.mark.parametrize("why", ["it may write", "another manifest", "none installed", "more than that", "no sandbox"])
 def test_an_environment_that_does_not_fit_is_not_lent(project: Project, why: str) -> None:
     setup = f"{SETUP} && date > generated.py" if why == "more than that" else SETUP
-    assert project.environments(setup)(project.own, project.folder / "setup", StopFlag()) == ""
+    assert project.environments(setup)(project.own, project.folder / "setup", StopFlag()) == ("", "")
     if why != "none installed":
         (project.root / ".venv").mkdir()
     if why == "another manifest":

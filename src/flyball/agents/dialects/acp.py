@@ -1,7 +1,5 @@
 """Any agent that speaks the Agent Client Protocol, through a client of our own that runs beside it in the sandbox."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator, Mapping

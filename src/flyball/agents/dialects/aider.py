@@ -1,7 +1,5 @@
 """aider: how it is asked, and what its log of events and its text mean; it ends with status 0 whatever its provider answers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -123,21 +121,17 @@ def _ending(summary: StreamSummary, heard: ProgramOutput) -> HowEnded:
     if "begun" not in notes:
         return find_line(heard.other, _NO_KEY) or ("crashed", last[-1].strip() if last else NO_END, None)
     if notes.get("unanswered"):
-        return _end_unanswered(last, heard)
+        starts = [at for at, line in enumerate(last) if _ERROR.match(line.strip())]
+        said = " ".join(line.strip() for line in last[starts[-1] :] if not _RETRY.search(line)) if starts else ""
+        found = _ERROR.match(said)
+        known = _KINDS.get(found["name"]) if found else None
+        if known is None and "insufficient credits" in said.lower():
+            known = "usage_limit"
+        return end_failed(ProviderFailure(said=said, known=known), heard, NO_ANSWER)
     full = find_line(heard.other, _TOKEN_LIMIT) if notes.get("written") == 0 else None
     if full or not notes.get("completed"):
         return full or ("crashed", NO_END, None)
     return find_line(last[-3:], _STOPPED) or ("ok", "", None)
-
-
-def _end_unanswered(last: tuple[str, ...], heard: ProgramOutput) -> HowEnded:
-    starts = [at for at, line in enumerate(last) if _ERROR.match(line.strip())]
-    said = " ".join(line.strip() for line in last[starts[-1] :] if not _RETRY.search(line)) if starts else ""
-    found = _ERROR.match(said)
-    known = _KINDS.get(found["name"]) if found else None
-    if known is None and "insufficient credits" in said.lower():
-        known = "usage_limit"
-    return end_failed(ProviderFailure(said=said, known=known), heard, NO_ANSWER)
 
 
 def _final_message(history: bytes) -> str:

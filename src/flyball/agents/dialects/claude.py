@@ -1,7 +1,5 @@
 """Claude Code: how `claude -p` is asked, and what its stream of events means."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -167,19 +165,15 @@ def _ending(summary: StreamSummary, result: Event, heard: ProgramOutput) -> HowE
     if GONE in said:
         return "context_full", said, None
     if result.get("is_error") or result.get("subtype") != "success":
-        return _failure(summary, result, said, heard)
+        status, limit = as_count(result.get("api_error_status")), summary.notes.get("limit", {})
+        limited = result.get("api_error") == "usage_limit_reached" or limit.get("status") == "rejected"
+        if limited and status == 429:
+            return "usage_limit", said, as_moment(limit.get("resetsAt"))
+        failure = ProviderFailure(
+            said=said,
+            known=_ERRORS.get(summary.notes.get("error", "")),
+            status=status,
+            told={"type": result.get("api_error_type")},
+        )
+        return end_failed(failure, heard, f"{result.get('subtype')} {result.get('terminal_reason') or ''}".strip())
     return end_well(summary.question, denied_calls(result, ASK))
-
-
-def _failure(summary: StreamSummary, result: Event, said: str, heard: ProgramOutput) -> HowEnded:
-    status, limit = as_count(result.get("api_error_status")), summary.notes.get("limit", {})
-    limited = result.get("api_error") == "usage_limit_reached" or limit.get("status") == "rejected"
-    if limited and status == 429:
-        return "usage_limit", said, as_moment(limit.get("resetsAt"))
-    failure = ProviderFailure(
-        said=said,
-        known=_ERRORS.get(summary.notes.get("error", "")),
-        status=status,
-        told={"type": result.get("api_error_type")},
-    )
-    return end_failed(failure, heard, f"{result.get('subtype')} {result.get('terminal_reason') or ''}".strip())

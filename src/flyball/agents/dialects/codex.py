@@ -176,7 +176,6 @@ def _ending(summary: StreamSummary, record: _Rollout, heard: ProgramOutput) -> H
 
 
 def _read_rollout(path: Path) -> Iterable[Event]:
-    """What the record says of tokens and of what each turn ran with."""
     try:
         with path.open("rb") as file:
             for line in file:

@@ -1,7 +1,5 @@
 """GitHub Copilot CLI: how `copilot` is asked without a terminal, and what its stream of events means."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

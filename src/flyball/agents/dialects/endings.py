@@ -1,7 +1,5 @@
 """How a turn ended, by what its program said: the rules all dialects share."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Reads a program's events by a table: what each type of event adds to a turn, and what people are shown of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, ClassVar
@@ -33,7 +31,6 @@ def look_up(event: Event, field: Field) -> Any:
 
 
 def equals(path: str, wanted: Any) -> Field:
-    """Whether just this stands there."""
     return lambda event: (found := look_up(event, path)) == wanted and type(found) is type(wanted)
 
 
@@ -102,9 +99,18 @@ class StreamSummary:
     def add(self, row: EventRow, event: Event) -> None:
         self.session = str(look_up(event, row.session) or self.session)
         self.model = str(look_up(event, row.model) or self.model)
-        self._add_text(row, event)
+        # Pieces without a message's name belong to one as long as there is no call between them.
+        text = str(look_up(event, row.text or row.piece) or "")
+        if text:
+            message = look_up(event, row.message) if row.message else self._steps if row.piece else None
+            goes_on = message is not None and message == self._message
+            self.text = f"{self.text}{row.joint}{text}" if goes_on else text
+            self._message = message
         if row.call:
-            self._add_call(row, event)
+            call: Event = {"name": str(look_up(event, row.call)), "inputs": as_dict(look_up(event, row.inputs))}
+            self._calls[str(look_up(event, row.call_id))] = call
+            if self._asking and call["name"] == self._asking:
+                self.question = call["inputs"] or {"question": ""}
         if row.result:
             self._add_result(row, event)
         self._steps += bool(row.step or row.call or row.result)
@@ -115,21 +121,6 @@ class StreamSummary:
         if row.usage:
             self._usages[str(look_up(event, row.message) or len(self._usages))] = row.usage(event)
         self.end = event if row.end else self.end
-
-    def _add_text(self, row: EventRow, event: Event) -> None:
-        """Pieces without a message's name belong to one as long as there is no call between them."""
-        text = str(look_up(event, row.text or row.piece) or "")
-        if text:
-            message = look_up(event, row.message) if row.message else self._steps if row.piece else None
-            goes_on = message is not None and message == self._message
-            self.text = f"{self.text}{row.joint}{text}" if goes_on else text
-            self._message = message
-
-    def _add_call(self, row: EventRow, event: Event) -> None:
-        call: Event = {"name": str(look_up(event, row.call)), "inputs": as_dict(look_up(event, row.inputs))}
-        self._calls[str(look_up(event, row.call_id))] = call
-        if self._asking and call["name"] == self._asking:
-            self.question = call["inputs"] or {"question": ""}
 
     def _add_result(self, row: EventRow, event: Event) -> None:
         """A question that was answered is none any more."""
@@ -152,7 +143,6 @@ class StreamSummary:
 
     @property
     def usage(self) -> Usage | None:
-        """What single events say was used, together; None where none says so."""
         return reduce(Usage.plus, self._usages.values()) if self._usages else None
 
     def reading(

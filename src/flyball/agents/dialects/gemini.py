@@ -1,7 +1,5 @@
 """Gemini CLI: how `gemini` is asked without a terminal, and what its stream of events means."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping
@@ -114,7 +112,14 @@ class Gemini(StreamDialect):
             "GEMINI_SANDBOX": "false",
             "GEMINI_CLI_SYSTEM_DEFAULTS_PATH": str(asked.folder / DEFAULTS),
         }
-        return Invocation(argv=(*argv, *asked.args), env=env, files={DEFAULTS: _defaults(asked)})
+        # Settings below the user's own.
+        settings: Event = {
+            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+            "context": {"fileName": ["GEMINI.md", "AGENTS.md"]},
+        }
+        if asked.max_turns:
+            settings["model"] = {"maxSessionTurns": asked.max_turns}
+        return Invocation(argv=(*argv, *asked.args), env=env, files={DEFAULTS: json.dumps(settings).encode()})
 
     def read(self, heard: ProgramOutput) -> TurnReading:
         summary = _EVENTS.read(heard.lines)
@@ -140,27 +145,12 @@ def _failure(error: Event, heard: ProgramOutput) -> HowEnded:
     said = str(error.get("message") or "")
     if error.get("type") == "FatalTurnLimitedError" or heard.exit.code == EXIT_MAX_TURNS:
         return "max_turns", said, None
-    inner = _provider_error(said)
+    # The provider's error object, where the message holds one; else its text.
+    found = _QUOTED.search(said)
+    text = found[1] if found else said
+    answer = as_object(text)
+    inner = as_dict(answer.get("error")) if answer else {"message": " ".join(text.split())}
     words = str(inner.get("message") or said)
     status = as_count(inner.get("code")) or _STATUS.get(heard.exit.code or 0, 0)
     known = find_kind(words, _FAILURES) or find_kind(said, _FAILURES[1:])
     return end_failed(ProviderFailure(said=words, known=known, status=status), heard, NO_RESULT)
-
-
-def _provider_error(message: str) -> Event:
-    """The provider's error object, where the message holds one; else its text."""
-    found = _QUOTED.search(message)
-    text = found[1] if found else message
-    answer = as_object(text)
-    return as_dict(answer.get("error")) if answer else {"message": " ".join(text.split())}
-
-
-def _defaults(asked: TurnRequest) -> bytes:
-    """Settings below the user's own."""
-    settings: Event = {
-        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
-        "context": {"fileName": ["GEMINI.md", "AGENTS.md"]},
-    }
-    if asked.max_turns:
-        settings["model"] = {"maxSessionTurns": asked.max_turns}
-    return json.dumps(settings).encode()

@@ -1,7 +1,5 @@
 """Goose: how `goose run` is asked, and what its stream of messages means; it ends with status 0 whatever its provider answers."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Iterator, Mapping

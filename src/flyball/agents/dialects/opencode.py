@@ -1,7 +1,5 @@
 """OpenCode: how `opencode run` is asked, and what its stream of parts means; it has no final event."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path

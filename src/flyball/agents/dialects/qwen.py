@@ -1,7 +1,5 @@
 """Qwen Code: how `qwen` is asked without a terminal, and what its stream of events means."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

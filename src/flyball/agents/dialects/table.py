@@ -1,7 +1,5 @@
 """The agents flyball knows by name: one dialect each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import PurePath
 from types import MappingProxyType

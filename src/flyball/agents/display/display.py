@@ -1,7 +1,5 @@
 """What a program's events say, for people: its words, its calls and what came of them, live in a line and in a log whole."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -36,7 +34,6 @@ def show_words(kind: Literal["text", "piece", "notice"], text: Any) -> list[Show
 
 
 def show_result(content: Any, *, failed: bool) -> Shown:
-    """What came of a call: a text, or parts that hold one."""
     parts = [as_dict(part) for part in as_list(content)]
     texts = [str(part.get("text") or as_dict(part.get("content")).get("text") or "") for part in parts]
     text = "\n".join(filter(None, texts)) if parts else str(content or "")
@@ -44,12 +41,10 @@ def show_result(content: Any, *, failed: bool) -> Shown:
 
 
 def first_line(text: Any) -> str:
-    """What a longer text begins with."""
     return str(text or "").strip().split("\n", 1)[0]
 
 
 def call_line(name: Any, inputs: Mapping[str, Any]) -> str:
-    """A tool's name and what it is called on."""
     told = next((first_line(inputs[each]) for each in _TELLING if inputs.get(each)), "")
     return f"{name} {told}".strip()
 

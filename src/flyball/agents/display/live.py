@@ -1,7 +1,5 @@
 """Shows whoever watches what a program says now, at a pace a person can follow."""
 
-from __future__ import annotations
-
 from flyball.agents.display.display import Show, live_line
 from flyball.agents.reading.jsonl import as_event
 from flyball.core.text.scrubbing import decode, scrub
@@ -35,7 +33,6 @@ class LiveView:
             self._show()
 
     def flush(self) -> None:
-        """Show what came last."""
         self._line = self._unended["stdout"] or self._unended["stderr"] or self._line
         self._unended = {"stdout": b"", "stderr": b""}
         self._show()
@@ -74,7 +71,6 @@ class EventView:
             self._unended, self._passing = b"", True
 
     def flush(self) -> None:
-        """Show what came last."""
         if self._unended and not self._passing:
             self._say(self._unended)
         self._shown.flush()

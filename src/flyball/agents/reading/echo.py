@@ -1,7 +1,5 @@
 """Looks whether a text an agent printed merely stands in its tree."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Goes through what a program printed, line by line, without holding all of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat
@@ -33,7 +31,6 @@ class Events:
 
 
 def as_event(line: bytes) -> dict[str, Any] | None:
-    """The JSON object a line holds, whatever the order of its keys."""
     text = line.strip()
     if not text.startswith(b"{"):
         return None
@@ -45,7 +42,6 @@ def as_event(line: bytes) -> dict[str, Any] | None:
 
 
 def other_lines(path: Path) -> tuple[str, ...]:
-    """The last lines that hold something else than an object."""
     kept: deque[str] = deque(maxlen=OTHER_LINES)
     for line in lines_of(path):
         if line.strip() and as_event(line) is None:

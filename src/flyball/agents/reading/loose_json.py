@@ -1,7 +1,5 @@
 """Values out of foreign JSON, whatever it holds: what is not of the wanted kind is an empty one."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable
@@ -15,7 +13,6 @@ def as_dict(value: Any) -> dict[str, Any]:
 
 
 def as_object(text: str | bytes) -> dict[str, Any]:
-    """The object a JSON text holds."""
     try:
         return as_dict(json.loads(text))
     except (ValueError, RecursionError):
@@ -23,7 +20,6 @@ def as_object(text: str | bytes) -> dict[str, Any]:
 
 
 def object_in(path: Path) -> dict[str, Any]:
-    """The object a JSON file holds."""
     try:
         return as_object(path.read_bytes())
     except OSError:
@@ -39,7 +35,6 @@ def as_count(value: Any) -> int:
 
 
 def sum_counts(values: Iterable[Any], *names: str) -> int:
-    """The numbers under these names, in all of the objects."""
     return sum(as_count(as_dict(value).get(name)) for value in values for name in names)
 
 

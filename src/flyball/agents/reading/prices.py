@@ -1,7 +1,5 @@
 """What tokens cost by the published prices, where an agent says how many it used and not what it paid."""
 
-from __future__ import annotations
-
 import importlib.util
 from decimal import Decimal
 
@@ -25,12 +23,10 @@ def add_price(usage: Usage, model: str) -> Usage:
 
 
 def has_price(model: str) -> bool:
-    """Whether the tokens of a model can be priced."""
     return bool(model) and _price(Usage(1, 1), model) is not None
 
 
 def has_prices() -> bool:
-    """Whether the published prices are installed."""
     return importlib.util.find_spec(PACKAGE.replace("-", "_")) is not None
 
 

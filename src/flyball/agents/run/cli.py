@@ -1,7 +1,5 @@
 """Drives any agent's command line program whose dialect is known; claims, time limits and endings are as for any command."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -88,8 +86,6 @@ class Cli(msgspec.Struct, frozen=True):
 
 
 class CliAgent:
-    """An agent's command line program as an agent of one task."""
-
     def __init__(self, cli: Cli, frame: ProgramFrame) -> None:
         self._cli, self._dialect, self._frame = cli, cli.dialect, frame
 

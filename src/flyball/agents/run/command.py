@@ -1,7 +1,5 @@
 """Makes any program an agent: started in the workspace with the prompt on standard input, and measured by how it ends."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 
@@ -35,8 +33,6 @@ class Command(msgspec.Struct, frozen=True):
 
 
 class CommandAgent:
-    """Any program as an agent of one task."""
-
     def __init__(self, command: Command, frame: ProgramFrame) -> None:
         if not command.argv or not command.argv[0].strip():
             raise ValueError(f"the agent {command.name!r} has an empty command; name a program")

@@ -1,7 +1,5 @@
 """Runs one turn of any agent's program: transcript, sandbox, warden, time limits and report are the same for all of them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -50,7 +48,6 @@ class TurnOrder(msgspec.Struct, frozen=True):
 
     @property
     def shared(self) -> Path:
-        """The program's own folder, which it can write to."""
         return self.folder.resolve() / SHARED
 
 
@@ -72,8 +69,6 @@ class ProgramRun(msgspec.Struct, frozen=True):
 
 
 class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
-    """Where and how the programs of one task are run."""
-
     task: str
     workflow: str
     confine: Confine
@@ -123,7 +118,6 @@ class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
         return ProgramRun(turn, transcript, end, report, unreadable, files, here, said_at, self.sandboxed)
 
     def _lookup(self, argv: tuple[str, ...], transcript: Transcript) -> tuple[tuple[str, ...], dict[str, str]]:
-        """The program as it is started, and the PATH it gets."""
         path = self.environment.get("PATH", "")
         if self.own is None or not path:
             return argv, {}

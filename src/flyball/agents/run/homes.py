@@ -1,7 +1,5 @@
 """Where a program keeps its settings, logins and conversations, so that a sandbox can show them to it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +15,6 @@ _STANDARD = {
 
 
 def below(folders: Iterable[str], *names: str) -> tuple[str, ...]:
-    """Each of the names in each of the folders."""
     return tuple(f"{folder}/{name}" for folder in folders for name in names)
 
 

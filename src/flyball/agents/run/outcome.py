@@ -1,7 +1,5 @@
 """How a program's turn ended, normalised: never by its exit status alone where more is known."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal
@@ -69,7 +67,6 @@ def with_sandbox(detail: str, kind: TurnKind, ran: ProgramRun) -> str:
 
 
 def claim_of(ran: ProgramRun, message: str) -> Claim:
-    """What a turn's report, or else its last message, claims."""
     turn = ran.turn
     claim = read_claim(
         report_file=ran.report, final_message=message, nonce=turn.nonce, prompt=turn.prompt, echoed=Echo(turn.tree)
@@ -175,7 +172,6 @@ def reported_usage(claim: Claim) -> Usage:
 
 
 def reported_model(claim: Claim) -> str:
-    """The model a report's metrics name."""
     told = claim.metrics.get("model")
     return told.strip()[:NAME] if isinstance(told, str) else ""
 

@@ -3,8 +3,6 @@
 `flyball` itself stays: agents ask it over MCP and in hooks.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
@@ -22,7 +20,6 @@ def own_programs(root: Path) -> Path | None:
 
 
 def remove_folder(path: str, own: Path) -> str:
-    """A PATH without a folder, by whatever name it stands there."""
     kept = (entry for entry in path.split(os.pathsep) if entry and not _is_same(Path(entry), own))
     return os.pathsep.join(kept)
 

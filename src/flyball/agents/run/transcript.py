@@ -102,7 +102,6 @@ class Transcript(msgspec.Struct, frozen=True):
         kept.chmod(0o600)
 
     def hide(self, secrets: tuple[str, ...]) -> None:
-        """Take secret values out of what the program printed and reported."""
         for path in (self.stdout, self.stderr, self.folder / REPORT_FILE):
             if secrets and path.is_file() and not path.is_symlink():
                 fresh = path.with_name(f"{path.name}.hidden")

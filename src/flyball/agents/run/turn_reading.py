@@ -1,7 +1,5 @@
 """Settles how a program's turn ended: what its dialect read, overruled by what only its process can tell."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import msgspec

@@ -1,7 +1,5 @@
 """Scripts of the scripted agent: read from YAML, checked as a whole, every mistake named with file, line and key."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePosixPath
@@ -21,8 +19,6 @@ class ScriptInvalid(Refusal):
 
 
 class Action(msgspec.Struct, frozen=True):
-    """One thing to do, and the line it stands on."""
-
     kind: str
     value: Any
     line: int

@@ -10,8 +10,6 @@
 The first step whose conditions hold is done. docs/reference/scripted-agent.md has the whole language.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

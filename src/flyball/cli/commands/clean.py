@@ -32,10 +32,11 @@ def clean(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Remove checkouts, gate folders and environments of finished tasks; journal, checkpoints and branches stay."""
+    """Remove checkouts, gate folders and environments of finished tasks, and kept baselines; journal, checkpoints and branches stay."""
     from flyball.cli.support.choosing import choose_task
     from flyball.wiring.site import Site
     from flyball.wiring.tasks.cleaning import clean as clean_task, finished_tasks, would_clean
+    from flyball.workspace.files import remove, space_of
 
     with exit_on_refusal():
         site = Site.find(Path.cwd())
@@ -44,14 +45,18 @@ def clean(
         only_shown = dry_run or not (task.strip() or finished)
         tasks = [choose_task(site, task)] if task.strip() else finished_tasks(site)
         found = [would_clean(site, each) if only_shown else clean_task(site, each) for each in tasks]
+        baselines = space_of(site.home.baselines)
+        if not only_shown:
+            remove(site.home.baselines)
         if as_json:
-            freed = sum(each.freed_bytes for each in found)
-            put_json({"dry_run": only_shown, "freed_bytes": freed, "tasks": found})
+            freed = sum(each.freed_bytes for each in found) + baselines
+            put_json({"dry_run": only_shown, "freed_bytes": freed, "baselines_bytes": baselines, "tasks": found})
         else:
-            _tell(found, only_shown=only_shown, again=f"flyball clean {tasks[0] if task.strip() else '--finished'}")
+            again = f"flyball clean {tasks[0] if task.strip() else '--finished'}"
+            _tell(found, baselines, only_shown=only_shown, again=again)
 
 
-def _tell(found: list[Tidied], *, only_shown: bool, again: str) -> None:
+def _tell(found: list[Tidied], baselines: int, *, only_shown: bool, again: str) -> None:
     from flyball.projections.wording import size
 
     there = [each for each in found if each.removed]
@@ -60,8 +65,10 @@ def _tell(found: list[Tidied], *, only_shown: bool, again: str) -> None:
         put(f"{each.task}  {each.state}  {what}: {size(each.freed_bytes)}")
         if each.kept_as:
             put(f"  Unsaved changes are kept as {each.kept_as}: flyball diff {each.task} {each.kept_as}")
-    freed = size(sum(each.freed_bytes for each in there))
-    if not there:
+    if baselines:
+        put(f"measured baselines, kept for the next task: {size(baselines)}")
+    freed = size(sum(each.freed_bytes for each in there) + baselines)
+    if not (there or baselines):
         put("Nothing to remove: finished tasks use space for their history only.")
     elif only_shown:
         put(f"Nothing was removed. It would free {freed}: {again}")

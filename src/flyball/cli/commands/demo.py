@@ -73,10 +73,10 @@ def _demo_of(workflow: str) -> Demo:
 def _play(folder: Path, workflow: str, shown: Demo, seat: Seat, *, keep: bool, open_: bool) -> int:
     from flyball.cli.sessions import drive
 
-    site = _sample(folder, shown)
+    site = _sample(folder, workflow, shown)
     if open_:
         _open_page(site)
-    task = _open_task(site, workflow, shown)
+    task = _open_task(site, shown)
     if not seat.as_json:
         put(
             f"A sample project in {site.repository.root}; its task is {shown.source}. The agent is a script, the rest is real."
@@ -122,7 +122,7 @@ def _answer(site: Site, task: TaskId, code: int, answer: str, seat: Seat) -> int
     return drive(site, task, attended=False, seat=seat)
 
 
-def _sample(folder: Path, shown: Demo) -> Site:
+def _sample(folder: Path, workflow: str, shown: Demo) -> Site:
     """The project with its history, flyball's own folder beside it, and the script."""
     import yaml
 
@@ -143,7 +143,7 @@ def _sample(folder: Path, shown: Demo) -> Site:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         filled = text.replace("PYTHON", shlex.quote(sys.executable)).replace("SANDBOX", sandbox)
-        path.write_text(filled, encoding="utf-8")
+        path.write_text(filled.replace("WORKFLOW", workflow), encoding="utf-8")
     _commit(root)
     repository = Repository.find(root)
     home = RepositoryHome.of(repository.common_dir, root, home=folder / "home").prepare()
@@ -161,7 +161,7 @@ def _commit(root: Path) -> None:
         assert done.code == 0, done.stderr
 
 
-def _open_task(site: Site, workflow: str, shown: Demo) -> TaskId:
+def _open_task(site: Site, shown: Demo) -> TaskId:
     from flyball.config import file as config_file, trust
     from flyball.config.settings import RunFlags, build
     from flyball.documents.source import read_source
@@ -173,9 +173,9 @@ def _open_task(site: Site, workflow: str, shown: Demo) -> TaskId:
     file = config_file.read(root)
     assert file is not None
     trust.record(site.home, file)
-    configured = build(file, RunFlags(workflow=workflow))
+    configured = build(file, RunFlags())
     readers = {"issues": read_work_source, "track": read_track_source, "document": read_source}
-    source = readers[WORKFLOWS[workflow].source](root / shown.source, root)
+    source = readers[WORKFLOWS[configured.workflow].source](root / shown.source, root)
     return open_task(site, configured, source.request, source)
 
 

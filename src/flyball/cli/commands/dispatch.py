@@ -1,7 +1,5 @@
 """`flyball dispatch`: the specialised evaluators a track needs, run, and one verdict."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -52,6 +50,8 @@ def dispatch(
         put_json(evaluation_data(evaluation))
     else:
         put(evaluation_report(evaluation, system_clock.now()))
+        if not evaluation.incomplete:
+            put(f"Next step: {evaluation.next_step}")
     if evaluation.verdict == "FAIL":
         sys.exit(BLOCKED)
 

@@ -1,7 +1,5 @@
 """`flyball doctor`: checks what a loop stands on, and says how to mend it."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

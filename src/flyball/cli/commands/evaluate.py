@@ -1,7 +1,5 @@
 """`flyball evaluate`: what a backlog says, CONTINUE, DONE or BLOCKED, for scripts, hooks and loops of one's own."""
 
-from __future__ import annotations
-
 import sys
 from enum import StrEnum
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`flyball export`: flyball's roles as agent definition files for the program you already use."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated

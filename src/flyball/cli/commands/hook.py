@@ -1,7 +1,5 @@
 """`flyball hook`: answers the hooks of agents' own programs; `flyball.hook` does, before this room is even imported."""
 
-from __future__ import annotations
-
 import sys
 from enum import StrEnum
 from typing import Annotated

@@ -14,8 +14,7 @@ from flyball.cli.support.exits import DONE, USAGE, exit_on_refusal
 from flyball.cli.support.output import put, put_json, tell
 from flyball.core.model.measurement import GateResult, Measurement
 from flyball.core.text.scrubbing import scrub
-from flyball.core.workflows.registry import DEFAULT, WORKFLOWS
-from flyball.ports import Refusal
+from flyball.ports import Notify, Refusal
 
 if TYPE_CHECKING:
     from flyball.config.detect import Proposal
@@ -37,7 +36,7 @@ def init(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Detect how this project is tested, try it once, and write flyball.toml."""
+    """Detect how this project is tested, try it, and write flyball.toml."""
     from flyball.config import detect, file as config_file, trust
     from flyball.wiring.site import Site
     from flyball.wiring.tools.proposing import propose
@@ -105,11 +104,17 @@ def _try_gates(site: Site, proposal: Proposal, *, quiet: bool) -> Measurement:
     from flyball.config.home import environment
     from flyball.wiring.tools.proposing import trial_settings, try_gates
 
+    return try_gates(site, trial_settings(proposal), environment=environment(), notify=name_commands(quiet=quiet))
+
+
+def name_commands(*, quiet: bool) -> Notify:
+    """Say on stderr which command runs now."""
+
     def notify(kind: str, line: str) -> None:
         if kind == "command" and not quiet:
             tell(f"trying: {scrub(line)}\n")
 
-    return try_gates(site, trial_settings(proposal), environment=environment(), notify=notify)
+    return notify
 
 
 def _data(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[str, object]:
@@ -119,16 +124,39 @@ def _data(path: Path, proposal: Proposal, measured: Measurement | None) -> dict[
         "stack": proposal.stack,
         "agents": proposal.agents,
         "agent": proposal.agent.value if proposal.agent else None,
-        "gates": [
-            {"name": g.name, "command": g.command, "passed": g.passed, "broken": g.broken, "counts": g.counts}
-            for g in found.gates
-        ],
-        "tools": [{"name": t.name, "command": t.command, "passed": t.passed, "broken": t.broken} for t in found.tools],
+        **measured_data(found),
         "notes": found.notes,
         "elsewhere": [{"gate": e.key, "command": e.value, "reason": e.reason} for e in proposal.elsewhere],
         "missing": _missing(proposal, measured),
         "trusted": True,
     }
+
+
+def measured_data(found: Measurement) -> dict[str, object]:
+    """What gates and tools said, as `--json` has it."""
+    return {
+        "gates": [
+            {"name": g.name, "command": g.command, "passed": g.passed, "broken": g.broken, "counts": g.counts}
+            for g in found.gates
+        ],
+        "tools": [{"name": t.name, "command": t.command, "passed": t.passed, "broken": t.broken} for t in found.tools],
+    }
+
+
+def measured_lines(found: Measurement) -> Iterator[str]:
+    """What gates and tools said, for a person."""
+    for gate in found.gates:
+        if gate.broken:
+            yield f"gate {gate.name} cannot run: {scrub(gate.broken)}"
+            yield from (f"    {scrub(line)}" for line in gate.output.splitlines()[-8:])
+        elif gate.counts is not None:
+            failing = gate.counts.failing + gate.counts.known_failing
+            yield f"gate {gate.name}: {gate.counts.passing} passed, {failing} failed, {gate.counts.skipped} skipped"
+        else:
+            yield f"gate {gate.name}: exit {gate.exit_code}; its tests cannot be counted"
+    yield from map(_tool, found.tools)
+    if found.reused:
+        yield f"not run again: {found.reused}"
 
 
 def _lines(
@@ -137,9 +165,7 @@ def _lines(
     found = measured or Measurement("", "")
     yield from (f"  {line}".rstrip() for line in text.splitlines())
     yield ""
-    for gate in found.gates:
-        yield from _gate(gate)
-    yield from map(_tool, found.tools)
+    yield from measured_lines(found)
     yield from (f"note: {scrub(note)}" for note in found.notes)
     yield from (f"note: {line.reason}; see [gates] above" for line in proposal.elsewhere)
     yield from (f"missing: {line}" for line in _missing(proposal, measured))
@@ -171,17 +197,6 @@ def _next(path: Path, proposal: Proposal, measured: Measurement | None) -> Itera
     yield f'flyball run "what is to be done"    (with {agent}: {proposal.agent.reason})'
 
 
-def _gate(gate: GateResult) -> Iterator[str]:
-    if gate.broken:
-        yield f"gate {gate.name} cannot run: {scrub(gate.broken)}"
-        yield from (f"    {scrub(line)}" for line in gate.output.splitlines()[-8:])
-    elif gate.counts is not None:
-        failing = gate.counts.failing + gate.counts.known_failing
-        yield f"gate {gate.name}: {gate.counts.passing} passed, {failing} failed, {gate.counts.skipped} skipped"
-    else:
-        yield f"gate {gate.name}: exit {gate.exit_code}; its tests cannot be counted"
-
-
 def _tool(tool: GateResult) -> str:
     if tool.broken:
         return f"{tool.name} cannot be run, so its check is off: {scrub(tool.command)}: {scrub(tool.broken)}"
@@ -209,8 +224,6 @@ def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
         missing.append(f'{broken}; set setup = "COMMAND" in flyball.toml to what installs it, then type: flyball trust')
     elif broken:
         missing.append(f"{broken}; correct setup in flyball.toml, then type: flyball trust")
-    elif measured and (objection := WORKFLOWS[DEFAULT].objection(measured)):
-        missing.append(objection)
     if proposal.agent is None:
         missing.append("no agent that flyball knows is installed")
     elif login_wanted(proposal):

@@ -1,7 +1,5 @@
 """`flyball mcp`: flyball as a server an agent can ask, over the Model Context Protocol on standard input and output."""
 
-from __future__ import annotations
-
 import sys
 
 from flyball.cli.support.exits import exit_on_refusal

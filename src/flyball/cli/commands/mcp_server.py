@@ -1,7 +1,5 @@
 """The tools of `flyball mcp`. They tell what was measured and take claims; none of them can set anything to done."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,15 +1,13 @@
 """`flyball merge`: brings the work of a DONE task into the branch that is checked out."""
 
-from __future__ import annotations
-
 import sys
 
-from flyball.cli.support.arguments import AsJson, Task
+from flyball.cli.support.arguments import AsJson, MaybeTask
 from flyball.cli.support.exits import BLOCKED, DONE, exit_on_refusal
 from flyball.cli.support.output import put, put_json
 
 
-def merge(task: Task, as_json: AsJson = False) -> None:
+def merge(task: MaybeTask = "", as_json: AsJson = False) -> None:
     """Merge the branch of a DONE task into the branch that is checked out, if the tree is clean and nothing conflicts."""
     from flyball.cli.support.choosing import task_here
     from flyball.config.home import environment

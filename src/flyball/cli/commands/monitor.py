@@ -1,7 +1,5 @@
 """`flyball monitor`: whether a loop goes anywhere, one batch at a time, or each iteration as it comes."""
 
-from __future__ import annotations
-
 import io
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`flyball notify`: whom flyball would tell, and whether that works."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

@@ -40,6 +40,7 @@ def report(
     from flyball.cli.support.choosing import task_here
     from flyball.projections.views import report as projection
     from flyball.projections.views.report_markdown import markdown
+    from flyball.wiring.tasks.inbox import waiting
 
     with exit_on_refusal():
         site, found = task_here(task)
@@ -50,7 +51,7 @@ def report(
         if format is Format.HTML and not as_json:
             put(_html(site, found).rstrip("\n"))
             return
-        made = projection.report(view.state, view.history)
+        made = projection.report(view.state, view.history, waiting(site, view.state))
         if as_json or format is Format.JSON:
             put_json(made)
         else:

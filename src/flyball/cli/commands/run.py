@@ -32,6 +32,13 @@ def run(
             "--new", help="Open a new task even if the same request or document has an unfinished one. Default: no."
         ),
     ] = False,
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate",
+            help="Print what finished tasks of this workflow took in this repository, and start nothing. Default: no.",
+        ),
+    ] = False,
     *,
     typed: RunFlags,
     detach: flags.Detach = False,
@@ -47,7 +54,7 @@ def run(
 
     with exit_on_refusal():
         seat = take_seat(as_json=as_json, detach=detach)
-        sys.exit(start(Path.cwd(), Start(request, from_, new=new, seat=seat), typed))
+        sys.exit(start(Path.cwd(), Start(request, from_, new=new, estimate=estimate, seat=seat), typed))
 
 
 @flags.takes(*flags.AT_RESUME, default="as before")

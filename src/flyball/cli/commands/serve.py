@@ -40,7 +40,10 @@ def serve(
         ),
     ] = False,
     link: Annotated[
-        bool, typer.Option("--link", help="Print the link of the page and serve nothing. Default: serve.")
+        bool,
+        typer.Option(
+            "--link", help="Print the link of the page that is served now, and serve nothing. Default: serve."
+        ),
     ] = False,
 ) -> None:
     """Show every task of this machine in a browser, and accept your answers and commands there."""
@@ -48,11 +51,13 @@ def serve(
 
     with exit_on_refusal():
         from flyball.web.access import token_of
-        from flyball.web.serving import ServeOptions, listening, serve as serve_pages
+        from flyball.web.serving import ServeOptions, link_of, listening, serve as serve_pages
+        from flyball.wiring.run.notifying import page_of
 
         home = home_folder().resolve()
         if link:
-            put(listening(token_of(home), host, port).link)
+            token, page = token_of(home), page_of(home)
+            put(link_of(page, token) if page else listening(token, host, port).link)
             return
         options = ServeOptions(host, port, read_only, new_token)
         serve_pages(home, options, lambda listening: _announce(home, listening, open_=open_))

@@ -11,7 +11,6 @@ from flyball.cli.support.arguments import AsJson, MaybeTask
 from flyball.cli.support.exits import exit_on_refusal
 from flyball.cli.support.output import put, put_json
 from flyball.core.model.events import PersonSpoke
-from flyball.core.model.state import State
 from flyball.core.text.quantities import plural
 from flyball.journal.records import Holder
 from flyball.ports import Refusal
@@ -19,6 +18,7 @@ from flyball.projections.wording import age, duration, guard_name, money, plain,
 
 if TYPE_CHECKING:
     from flyball.projections.views.status import QuestionShown, Status
+    from flyball.wiring.task_view import TaskView
 
 
 def status(
@@ -57,18 +57,19 @@ def status(
             return
         since = age((system_clock.now() - state.now).total_seconds())
         put(f"{found}: {sentence(state, shown.state, seen)}, {since} ago")
-        put("\n".join(_lines(state, shown, controller_of(site, found), said)))
+        put("\n".join(_lines(view, shown, controller_of(site, found), said)))
 
 
-def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[PersonSpoke]) -> Iterator[str]:
+def _lines(view: TaskView, shown: Status, holder: Holder | None, said: Sequence[PersonSpoke]) -> Iterator[str]:
     from flyball.projections.views.standing import is_delivered, stuck
 
+    state = view.state
     yield f"  request     {plain(shown.request, 200)}"
     iteration = f", iteration {shown.stage_iteration}" if shown.stage_iteration else ""
     yield f"  stage       {shown.stage}{iteration} ({shown.progress_percent} %)"
     yield f"  decision    {shown.decision}: {shown.reason}"
     yield f"  health      {shown.health}"
-    yield f"  stuck       {stuck(state)}"
+    yield f"  stuck       {stuck(state, view.history)}"
     if shown.branch:
         place = f"{shown.branch} at {short(shown.head)}" if is_delivered(state) else "none yet: no stage is accepted"
         yield f"  branch      {place}, {plural(len(shown.checkpoints), 'checkpoint')}"
@@ -78,7 +79,8 @@ def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[Pe
     yield from (f"  unverified  {check.name}: {check.detail}" for check in shown.unverified)
     yield from (f"  warning     {check.name} fails: {check.detail}" for check in shown.warnings)
     yield from (f"  failing     {line}" for line in shown.failures)
-    yield from (f"  caught      {trick.kind} in {trick.path}" for trick in shown.tricks)
+    yield from (f"  caught      {trick.path}: {trick.detail}" for trick in shown.tricks)
+    yield from (f"  left        {each}" for each in shown.left)
     if shown.remarks.count:
         yield f"  remarks     {shown.remarks.count} for the reviewer; see: flyball report {shown.task}"
     if shown.coverage is not None:
@@ -87,7 +89,7 @@ def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[Pe
         until = f" until {stamp(shown.held.until)}" if shown.held.until else ""
         yield f"  waits{until} ({guard_name(shown.held.guard)}): {shown.held.reason}"
     for question in shown.questions:
-        yield from _question(shown.task, question)
+        yield from _question(shown, question)
     for word in said:
         to = f" to {word.question}" if word.question else ""
         text = f": {plain(word.text, 120)}" if word.text else ""
@@ -98,11 +100,12 @@ def _lines(state: State, shown: Status, holder: Holder | None, said: Sequence[Pe
         yield f"  next        {shown.next_command or f'flyball resume {shown.task}'}"
 
 
-def _question(task: str, question: QuestionShown) -> Iterator[str]:
-    yield f"  asks {question.id}: {question.text}"
+def _question(shown: Status, question: QuestionShown) -> Iterator[str]:
+    text = "how to go on" if question.text.endswith(shown.reason) else question.text
+    yield f"  asks {question.id}: {text}"
     yield from (f"      {line}" for line in question.detail.splitlines()[:12])
     yield from (f"    {option.key:<10} {option.meaning}".rstrip() for option in question.options)
-    yield f"    answer with: flyball answer {task} {question.id} TEXT"
+    yield f"    answer with: flyball answer {shown.task} {question.id} TEXT"
 
 
 def _spend(shown: Status) -> str:

@@ -1,7 +1,5 @@
 """`flyball trust`: a person's agreement, kept outside the repository, to what its configuration runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +19,7 @@ def trust(
 ) -> None:
     """Agree to the commands and permissions in this repository's flyball.toml; needed again when they change."""
     from flyball.config import file as config_file, trust as agreement
+    from flyball.wiring.role_prompts import read_prompts
     from flyball.wiring.site import Site
 
     with exit_on_refusal():
@@ -28,12 +27,13 @@ def trust(
         file = config_file.read(site.repository.root)
         if file is None:
             raise Refusal(f"There is no {config_file.FILE} in {site.repository.root}. Write one with: flyball init")
+        prompts = read_prompts(site.repository, file)
         wants = [scrub(line) for line in agreement.needs_trust(file)]
-        known = agreement.is_trusted(site.home, file)
+        known = agreement.is_trusted(site.home, file, prompts=prompts)
         if not known and not yes:
             _require_agreement(file.origin.path, wants)
         if not known:
-            agreement.record(site.home, file)
+            agreement.record(site.home, file, prompts)
         if as_json:
             put_json({"file": str(file.origin.path), "wants": wants, "trusted": True, "new": not known})
         elif known:

@@ -1,7 +1,5 @@
 """`flyball watch`: a running task from any terminal, or all of them."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated
 

@@ -19,22 +19,23 @@ if TYPE_CHECKING:
 def answer(
     task: Task,
     question: Annotated[
-        str, typer.Argument(help="Question: its id (ask/3), number or name; of one subtask: 2.2/NAME.")
+        str,
+        typer.Argument(
+            help="Question: its id (ask/3), number or name; of one subtask: 2.2/NAME. May be left out before an option of the only one."
+        ),
     ],
     text: Annotated[list[str] | None, typer.Argument(help="The answer. Default: the question's own default.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question of a task."""
     from flyball.cli.support.choosing import task_here
-    from flyball.wiring.tasks.inbox import parse_answer, question_of, require_open, speak
+    from flyball.wiring.tasks.inbox import find_answer, require_open, speak
 
     with exit_on_refusal():
         site, found = task_here(task)
         state = site.state(found)
         require_open(state)
-        typed = " ".join(text or ())
-        key, asked = question_of(site, state, question, typed)
-        given = parse_answer(asked, typed)
+        key, given = find_answer(site, state, question, " ".join(text or ()))
         _tell(speak(site, found, "answer", text=given, question=key), as_json=as_json)
 
 

@@ -1,7 +1,5 @@
 """All tasks, what needs a person first: as a picture of one moment, and on a terminal of one's own, with keys to open, answer, pause, resume and look."""
 
-from __future__ import annotations
-
 import os
 import select
 import sys
@@ -31,6 +29,7 @@ from flyball.projections.pages.home import HomePage, home_page
 from flyball.projections.pages.summary import Summary
 from flyball.projections.wording import age
 from flyball.web.sites import Sites
+from flyball.wiring.presence import controller_of
 from flyball.wiring.tasks.inbox import question_of, speak
 
 KEYS = "Enter open · a answer · p pause · r resume · d diff · l logs · / filter · ? help · q leave"
@@ -52,8 +51,6 @@ PATIENCE_S = 120.0
 
 
 class Looked(msgspec.Struct, frozen=True):
-    """What a person wants to see now."""
-
     now: datetime
     selected: int = 0
     words: str = ""
@@ -122,6 +119,7 @@ class Board:
         self._rows: list[Summary] = []
         self._terminal = sys.stdin.fileno()
         self._modes = termios.tcgetattr(self._terminal)
+        self._typed = ""
 
     def run(self) -> None:
         """Until `q`."""
@@ -158,8 +156,11 @@ class Board:
             self._take()
 
     def _key(self) -> str:
-        ready, _, _ = select.select([self._terminal], [], [], LOOK_S)
-        return os.read(self._terminal, 8).decode("utf-8", "replace") if ready else ""
+        """One key; others that were pressed with it come next."""
+        if not self._typed and select.select([self._terminal], [], [], LOOK_S)[0]:
+            self._typed = os.read(self._terminal, 64).decode("utf-8", "replace")
+        key, self._typed = self._typed[: (many := 3 if self._typed[:1] == "\x1b" else 1)], self._typed[many:]
+        return key
 
     def _draw(self) -> None:
         now = system_clock.now()
@@ -198,7 +199,8 @@ class Board:
             case "\n" | "\r" | "o":
                 with self._away():
                     attach(site, task)
-                    self._wait()
+                    if controller_of(site, task) is None:  # else the person has left
+                        self._wait()
             case "a" if row.question is not None:
                 state = site.state(task)
                 asked_as, question = question_of(site, state, row.question.id)
@@ -221,7 +223,6 @@ class Board:
                     self._wait()
 
     def _run(self, row: Summary, command: str, *more: str) -> str:
-        """A command of ours in the task's repository, and what it says."""
         site = self._sites.all()[row.place.repo]
         argv = [sys.executable, "-m", "flyball", command, row.task, *more]
         env = {**environment(), "FLYBALL_HOME": str(site.home.home)}
@@ -229,5 +230,6 @@ class Board:
         return scrub(decode(done.stdout + done.stderr)).strip()
 
     def _wait(self) -> None:
-        put("press Enter to go back")
-        sys.stdin.readline()
+        put("press any key to go back")
+        tty.setcbreak(self._terminal)
+        os.read(self._terminal, 64)

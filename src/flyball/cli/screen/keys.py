@@ -1,7 +1,5 @@
 """Single keys of a terminal, read while a loop runs; its modes are always put back."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal
@@ -49,7 +47,6 @@ class Keys:
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
-        """Let lines be typed for a while."""
         with self._lock:
             self._suspended += 1
             self._give_back()
@@ -61,7 +58,6 @@ class Keys:
                 self._take()
 
     def end(self) -> None:
-        """Read nothing more."""
         self._done.set()
 
     def _foreground(self) -> bool:

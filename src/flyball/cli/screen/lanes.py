@@ -1,7 +1,5 @@
 """The lanes of a task side by side, one line each, and how far its plan is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
@@ -48,14 +46,12 @@ def progress(state: State, width: int) -> Text | None:
 
 
 def add_bar(text: Text, part: int, whole: int, width: int, colour: str = "") -> Text:
-    """The text with how much of something there is, in a row of blocks."""
     cells = 10 if width <= NARROW else 24
     filled = cells * part // max(1, whole)
     return text.append("█" * filled, colour).append("░" * (cells - filled), "dim")
 
 
 def effect_line(effect: Effect, now: datetime) -> str:
-    """What is under way, and for how long."""
     age = duration((now - effect.begun_at).total_seconds())
     match effect:
         case RunAgent():
@@ -67,7 +63,7 @@ def effect_line(effect: Effect, now: datetime) -> str:
             return f"waits: {plain(effect.reason)}"
         case Ask():
             return f"asks {effect.id}: {plain(effect.question.text)}"
-    return f"{effect.id} · {age}"
+    return f"{effect.step} · {age}"
 
 
 def _doing(state: State, lane: Lane, now: datetime) -> str:
@@ -83,7 +79,6 @@ def _doing(state: State, lane: Lane, now: datetime) -> str:
 
 
 def _is_running(state: State, lane: Lane) -> bool:
-    """Whether an agent or a gate of the lane can be heard now."""
     own = (effect for effect in state.open.values() if effect.lane == lane.name)
     return any(isinstance(e, RunAgent) or (isinstance(e, Measure) and not _has_to_wait(state, e)) for e in own)
 

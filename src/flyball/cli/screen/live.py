@@ -1,7 +1,5 @@
 """The live view: events scroll by and stay, below them a picture of the present moment is drawn, and keys are answered."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -28,9 +26,10 @@ from flyball.core.model.state import State
 from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import plural
 from flyball.projections.history.task_history import TaskHistory
+from flyball.projections.views import standing
 from flyball.projections.views.lines import PLACE_WIDTH, line
 from flyball.projections.views.situation import situation
-from flyball.projections.views.standing import health, next_command, reason
+from flyball.projections.views.standing import next_command, reason
 from flyball.projections.wording import duration
 
 REMEMBERED = 8
@@ -128,10 +127,11 @@ class LiveScreen:
         said = ending(state, self._history)
         style = _ENDS.get(state.stopped.kind, "bold yellow")
         counted = f"{plural(state.iterations, 'iteration')}, {plural(state.turns, 'turn')}, {duration(state.elapsed.total_seconds())}"
-        self._print(*(Text(each) for each in said.splitlines()))
+        self._print(*(part for each in said.splitlines() for part in fold_text(Text(each), width)))
         self._print(*fold_text(Text(f"{situation(state)}: {state.stopped.reason}", style), width), Text(counted))
-        if next_command(state) and state.stopped.kind != "interrupted":
-            self._print(Text.assemble("next: ", (next_command(state), "bold")))
+        following = next_command(state, merged=state.task.settings.merge)
+        if following and state.stopped.kind != "interrupted":
+            self._print(Text.assemble("next: ", (following, "bold")))
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
@@ -155,7 +155,8 @@ class LiveScreen:
             self._pausing = None
             self._note = ""
         evidence = reason(state, history) if history.judgements else ""
-        self._view = View(state, history.last_measured, health(state, history), evidence, self._failing)
+        health, stuck = standing.health(state, history), standing.stuck(state, history)
+        self._view = View(state, history.last_measured, health, stuck, evidence, self._failing)
 
     def _print(self, *lines: Text) -> None:
         if self._asking:
@@ -181,7 +182,6 @@ class LiveScreen:
         return panel(view, moment, width, height)
 
     def _offered_keys(self) -> str:
-        """The keys that work here."""
         if self._keys is None:
             return ""
         pause = ["p cancel pause" if self._is_pausing() else "p pause"] if self._controls.pause else []

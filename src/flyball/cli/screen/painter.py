@@ -5,8 +5,6 @@ it keeps the cursor on its cell, so "from the cursor down" is always the old pic
 picture stands in the last rows because terminals keep those: what they push out at the top is what was printed, or blank.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import threading
@@ -64,7 +62,6 @@ class Painter:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Draw, and go on drawing."""
         with self._lock:
             if self._thread is not None:
                 return

@@ -1,7 +1,6 @@
 """The live view as a picture of one moment: a value in, lines of text out, whatever the width."""
 
-from __future__ import annotations
-
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
@@ -16,17 +15,17 @@ from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import first_few, plural
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.records import Tally, Verification
-from flyball.projections.views.lanes import last_judged, most_stuck
+from flyball.projections.views.lanes import last_judged
 from flyball.projections.views.situation import sentence, situation
-from flyball.projections.views.standing import forced_stages, live_items, stuck
+from flyball.projections.views.standing import forced_stages, live_items
 from flyball.projections.wording import duration, guard_name, money, plain
 
 NARROWEST = 24
-WIDEST = 80
-"""Lines stay this short on any terminal: they are read at a glance, and a terminal made narrower folds them in two at most."""
+WIDEST = 120
+"""Lines stay this short on any terminal: they are read at a glance, and a terminal made narrower folds them in three at most."""
 SUDDENLY = 40
 _HEALTHY = {"PROGRESSING": "green", "INITIALIZING": "dim"}
-_STUCK = {"CLOSED": "green", "HALF_OPEN": "yellow", "OPEN": "bold red"}
+_STUCK = {"yes": "bold red", "nearly": "yellow"}
 _CONSOLE = Console()
 """Folds texts; prints nothing."""
 _WORDS = (
@@ -50,6 +49,7 @@ class View(msgspec.Struct, frozen=True):
     state: State
     measured: Verification | None = None
     health: str = "INITIALIZING"
+    stuck: str = "no"
     evidence: str = ""
     failing: tuple[str, ...] = ()
 
@@ -108,7 +108,7 @@ def _rows(view: View, moment: Moment, width: int) -> Iterator[tuple[str, Text]]:
     yield "gates", _gates(view, width)
     evidence = f": {plain(view.evidence)}" if view.evidence else ""
     yield "health", Text.assemble((view.health, _HEALTHY.get(view.health, "bold yellow")), evidence)
-    yield "stuck", Text(stuck(state), _STUCK[most_stuck(state).loop.breaker.state])
+    yield "stuck", Text(view.stuck, _STUCK.get(re.split("[ ,:]", view.stuck)[0], "green"))
     yield "spent", _spend(state, moment.now)
     if moment.detail:
         yield from _details(view, moment)
@@ -248,7 +248,7 @@ def _criteria(state: State) -> str:
 def _spend(state: State, now: datetime) -> Text:
     usage = state.usage
     elapsed = state.elapsed
-    if state.session_began_at is not None and state.stopped is None:
+    if state.session_began_at is not None and state.stopped is None and not state.waits_for_person:
         elapsed += max(now - state.now, timedelta(0))
     parts = [plural(state.turns, "turn")]
     if usage.input_tokens or usage.output_tokens:

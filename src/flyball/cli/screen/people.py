@@ -1,7 +1,5 @@
 """Whoever can answer: a person at the terminal, or nobody."""
 
-from __future__ import annotations
-
 import os
 import select
 import sys
@@ -55,7 +53,10 @@ class TerminalPeople:
 
     def _ask_now(self, task: Task, asked: Ask, stop: Stop) -> str | None:
         with self._screen.suspend() if self._screen else nullcontext():
-            self._forget_typed()
+            # What was typed before a question was read is no answer to it.
+            if os.isatty(self._source):
+                self._typed = b""
+                termios.tcflush(self._source, termios.TCIFLUSH)
             tell(question_text(task, asked))
             while True:
                 tell("> ")
@@ -71,12 +72,6 @@ class TerminalPeople:
     @property
     def _source(self) -> int:
         return sys.stdin.fileno() if self._stdin is None else self._stdin
-
-    def _forget_typed(self) -> None:
-        """What was typed before a question was read is no answer to it."""
-        if os.isatty(self._source):
-            self._typed = b""
-            termios.tcflush(self._source, termios.TCIFLUSH)
 
     def _line(self, question: Question, stop: Stop) -> str | None:
         """A line, waited for in short steps; None at the end of input, at the deadline, or when told to stop."""
@@ -126,7 +121,7 @@ def question_text(task: Task, asked: Ask) -> str:
     question = asked.question
     whose = "" if asked.lane == MAIN else f" for {plain(asked.lane)} ({plain(asked.id)})"
     lines = ["", f"{task.id} asks{whose}: {plain(question.text, 2000)}"]
-    lines += [f"    {plain(text, 500)}" for text in question.detail.splitlines()[:40]]
+    lines += [f"    {plain(text, 500)}" for text in question.details[:40]]
     width = max((len(option.key) for option in question.options), default=0)
     lines += [f"  {plain(o.key):<{width}}  {plain(o.meaning)}".rstrip() for o in question.options]
     if question.default is not None:

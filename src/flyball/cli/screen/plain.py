@@ -1,7 +1,5 @@
 """What every screen of a run can do, and a run as lines: one for each event worth telling, with its time, or one JSON object for each event."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager

@@ -53,7 +53,6 @@ def take_seat(*, as_json: bool, detach: bool = False, lasting: bool = True) -> S
 
 
 def at_keyboard() -> bool:
-    """Whether keys can be read and a picture drawn."""
     return sys.stdin.isatty() and sys.stdout is not None and sys.stdout.isatty() and usable()
 
 
@@ -73,7 +72,6 @@ def _repairing(terminal: int) -> Callable[[bool], None]:
 
 
 def controls(site: Site, task: TaskId, seat: Seat, leaving: Leaving) -> Controls:
-    """What the keys of this seat can do."""
     if not seat.lasting:
         return Controls()
     return Controls(_pausing(site, task), leaving.leave if seat.front is not None else None)
@@ -141,7 +139,6 @@ def attach(site: Site, task: TaskId) -> State:
 
 
 def _follow(site: Site, task: TaskId, shown: Screen, left: list[bool]) -> State:
-    """The last fact at once, then each as it comes."""
     view = site.view(task)
     state = view.state
     for event in site.journal.read(task, max(0, state.seq - 1)):

@@ -1,7 +1,5 @@
 """Arguments that several commands share, as typer knows them."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated

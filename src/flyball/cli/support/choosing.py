@@ -1,7 +1,5 @@
 """Which task a person means: found by words, chosen from a list where somebody can be asked."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -9,9 +7,11 @@ from flyball.cli.support.output import ask, at_terminal, tell
 from flyball.core.model.naming import LOOP, Match, Several, TaskName, resolve
 from flyball.core.model.task import TaskId
 from flyball.documents.loop_folder import rendered_tasks
+from flyball.projections.views.situation import situation
 from flyball.projections.views.standing import final_stop, task_status
 from flyball.projections.wording import plain
 from flyball.wiring.site import NoSuchTask, Site
+from flyball.wiring.tasks.surroundings import look_around
 
 _NO_TASK = 'There is no task in this repository yet. Start one with: flyball run "…"'
 _NEGATIVE = re.compile(r"-[0-9]+")
@@ -26,7 +26,6 @@ class NewRequest(Exception):
 
 
 def task_here(words: str) -> tuple[Site, TaskId]:
-    """The site of this folder, and the one task of it that words mean."""
     site = Site.find(Path.cwd())
     return site, choose_task(site, words)
 
@@ -69,7 +68,9 @@ def _one_of(site: Site, tasks: list[TaskId], why: str, *, may_start: bool) -> Ta
     for number, task in enumerate(tasks, 1):
         state = site.state(task)
         request = plain(state.task.request, 60)
-        tell(f"{number:>3}  [{task}] Status: {task_status(state)}  {state.main.stage}  {request}\n")
+        status, now = task_status(state), situation(state, look_around(site, state))
+        shown = status if status == now else f"{status} ({now})"
+        tell(f"{number:>3}  [{task}] Status: {shown}  {state.main.stage}  {request}\n")
     if not at_terminal():
         raise NoSuchTask(f"{why}. Name one of: {', '.join(tasks)}")
     other = ", or say what is to be done instead" if may_start else ""

@@ -1,7 +1,5 @@
 """Exit codes, and how an error reaches a person: one sentence on stderr, nothing written."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,7 +39,6 @@ _STOPS = {
 
 
 def exit_code(state: State) -> int:
-    """The exit code of `run` and `resume` for the state the loop stopped in."""
     return _STOPS[state.stopped.kind] if state.stopped else INTERNAL
 
 

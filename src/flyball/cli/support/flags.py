@@ -1,7 +1,5 @@
 """The options of `run` and `resume` that are settings: each is declared once, under the name of its field in `RunFlags`."""
 
-from __future__ import annotations
-
 import copy
 import functools
 import inspect
@@ -12,7 +10,7 @@ import typer
 
 from flyball.cli.support.numbers import NO_LIMIT, amount, whole_number
 from flyball.cli.support.parsing import ANY_WORKFLOW
-from flyball.core.workflows.registry import DEFAULT, for_issues, for_plans, for_tracks
+from flyball.core.workflows.registry import DEFAULT, for_issues, for_plans, for_tracks, without_review
 
 
 def _limit(help_: str) -> Any:
@@ -102,9 +100,21 @@ SETTINGS: dict[str, Any] = {
         " Default: what the request says; else an attended run asks, and for an unattended run they are known.",
         "WORD",
     ),
+    "review": _text(
+        f"When another model reviews the work ({', '.join(without_review())}): always, auto (not where the change is small, a new test fails without it and"
+        " nothing in it is remarked on) or never; the report says that nobody did. Default: always.",
+        "WHEN",
+    ),
     "optional": Annotated[
         bool | None,
         typer.Option("--optional", help="Work on the optional entries of an imported plan as well. Default: no."),
+    ],
+    "measure_again": Annotated[
+        bool | None,
+        typer.Option(
+            "--measure-again",
+            help="Measure also what was measured before on the same tree, gates and environment. Default: reuse that.",
+        ),
     ],
 }
 AT_RESUME = (

@@ -1,7 +1,5 @@
 """Options that are numbers: one that is none, or too small or large, is refused with its value and with what may be typed."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How a command's result reaches standard output: text or JSON, and no complaint when the reader has gone."""
 
-from __future__ import annotations
-
 import os
 import sys
 import textwrap
@@ -74,7 +72,6 @@ def _not_put(error: OSError) -> NoReturn:
 
 
 def no_output(error: OSError) -> str:
-    """What to say of a standard output that takes nothing more."""
     return f"standard output cannot be written ({error.strerror})"
 
 

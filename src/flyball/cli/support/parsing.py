@@ -41,8 +41,6 @@ def for_help(params: list[Any]) -> list[Any]:
 
 
 class CommandTable(TyperGroup):
-    """All commands."""
-
     def get_params(self, ctx: Any) -> list[Any]:
         return for_help(super().get_params(ctx))
 

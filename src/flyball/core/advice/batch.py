@@ -11,8 +11,6 @@ NOT_APPROVED = "not approved by the review"
 
 
 class Review(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A reviewer's word on a batch."""
-
     verdict: str = ""
     approved: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
@@ -24,8 +22,6 @@ class Review(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 
 
 class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A subtask that failed, with what it said."""
-
     id: str
     error: str = ""
 

@@ -4,8 +4,6 @@ Nothing that is told is dropped. A line, an entry or a field that cannot be read
 error names its line.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
@@ -91,7 +89,6 @@ def _of_json(raw: bytes) -> BatchResult:
 
 
 def read_names(line: int, text: str) -> tuple[str, ...]:
-    """The ids of a list that stands on one line."""
     return _names((_BatchLine(line, 0, text),))
 
 
@@ -136,7 +133,6 @@ def _sections(text: str) -> dict[str, list[_BatchLine]]:
 
 
 def _names(lines: Iterable[_BatchLine]) -> tuple[str, ...]:
-    """The ids of a list; nothing else may stand in it."""
     names: dict[str, None] = {}
     for line in lines:
         for word in _SEPARATOR.split(line.text):
@@ -153,7 +149,6 @@ def _names(lines: Iterable[_BatchLine]) -> tuple[str, ...]:
 
 
 def _entries(lines: Iterable[_BatchLine], known: set[str]) -> Iterator[tuple[str, str]]:
-    """Each id with what is said of it."""
     entries = _join_lines(lines, known)
     if entries and entries[0].text.startswith("[") and entries[-1].text.rstrip(" ,;").endswith("]"):
         entries[-1].text = entries[-1].text.rstrip(" ,;")[:-1]

@@ -1,7 +1,5 @@
 """Reads a `loop-state.md` that flyball did not write: the history table of an older monitor, row by row (M34)."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -104,7 +102,6 @@ def _rows(number: int, place: str, cells: list[str], note: str) -> Iterator[tupl
 
 
 def _result(cells: list[tuple[int, str]]) -> BatchResult:
-    """What the cells for attempted, passed and failed say, as a batch whose review stands in them."""
     try:
         attempted, passed = (read_names(line, _MORE.sub("", cell)) for line, cell in cells[:2])
         failed = read_entries(*cells[2], {*attempted, *passed})

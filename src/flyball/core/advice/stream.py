@@ -14,8 +14,6 @@ Whole = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
 class GateOutput(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What one gate said."""
-
     name: str
     passed: bool = False
     output: str = ""

@@ -1,7 +1,5 @@
 """What an agent says of its own work: found in its report file, its final message or native markers, first found wins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import msgspec

@@ -1,7 +1,5 @@
 """Where a review calls a finding critical without the field that counts them: a label, a heading, a column of a table."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -32,8 +32,6 @@ _LISTS = frozenset({"alternatives", "depends_on", "supersedes"})
 
 
 class DecisionsSection(msgspec.Struct, frozen=True):
-    """The section as it stands, and the decisions read from it."""
-
     text: str = ""
     decisions: tuple[DesignDecision, ...] = ()
 

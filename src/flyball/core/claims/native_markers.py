@@ -3,8 +3,6 @@
 None of them carries a nonce, so they count only in the agent's own prose and only where they echo nothing.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -126,7 +124,13 @@ def read_native(message: Message, *, echoed: Echoed) -> Claim:
     """The claim the markers of a message make together; where they disagree, the least favourable word stands."""
     reading = _Reading(echoed)
     reading.block(message)
-    prose = _without_blocks(message.prose)
+    # The lines outside every status block, a broken one included: its keys are not lines of their own.
+    prose: list[str] = []
+    inside = False
+    for line in message.prose.split("\n"):
+        mark = line.strip()
+        inside = (inside or mark == status_block.BEGIN) and mark != status_block.END
+        prose.append("" if inside or mark == status_block.END else line[:_LONGEST_LINE])
     reading.lines(prose)
     reading.metrics_of(prose)
     reading.decisions(prose)
@@ -237,17 +241,6 @@ class _Reading:
             f"{clean(name, 120)} appears word for word in the prompt or the tree, so it does not count"
         )
         return False
-
-
-def _without_blocks(prose: str) -> list[str]:
-    """The lines outside every status block, a broken one included: its keys are not lines of their own."""
-    kept: list[str] = []
-    inside = False
-    for line in prose.split("\n"):
-        mark = line.strip()
-        inside = (inside or mark == status_block.BEGIN) and mark != status_block.END
-        kept.append("" if inside or mark == status_block.END else line[:_LONGEST_LINE])
-    return kept
 
 
 def _numbers(block: StatusBlock) -> Iterator[tuple[str, Metric]]:

@@ -19,8 +19,6 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 class Unusable(msgspec.Struct, frozen=True):
-    """Why a report is no claim at all."""
-
     reason: str
 
 
@@ -60,7 +58,19 @@ def _claim(report: _ReportFields, source: values.Source) -> values.Claim:
         verdict=cast("Any", report.word("verdict")),
         approved=report.texts("approved"),
         rejected=tuple(_texts_of(values.Rejection, f) for f in report.objects("rejected", "id")),
+        criteria=tuple(_texts_of(values.ClaimedCriterion, f) for f in report.objects("criteria", "id")),
+        left=report.texts("left"),
         findings=tuple(_finding(f) for f in report.objects("findings", "message", "(no message)")),
+        earlier=tuple(
+            values.EarlierFinding(f.text("id"), f.flag("gone"), f.text("because"))
+            for f in report.objects("earlier", "id")
+            if f.has_flag("gone")
+        ),
+        answers=tuple(
+            values.FindingAnswer(f.text("id"), f.flag("done"), f.text("because"))
+            for f in report.objects("answers", "id")
+            if f.has_flag("done")
+        ),
         blockers=tuple(
             values.ClaimedBlocker(cast("Any", f.word("type", instead="external")), f.text("description"))
             for f in report.objects("blockers", "description")
@@ -86,7 +96,10 @@ def _claim(report: _ReportFields, source: values.Source) -> values.Claim:
 def _finding(fields: _ReportFields) -> Finding:
     # A finding is never lost over a word: what cannot be graded blocks, as a major one does.
     severity = fields.word("severity", instead="major", needed=True)
-    return Finding(cast("Any", severity), fields.text("message"), fields.text("file"), fields.whole("line"))
+    words: dict[str, Any] = {
+        name: fields.text(name) for name in ("message", "file", "id", "quote", "shows", "criterion")
+    }
+    return Finding(cast("Any", severity), line=fields.whole("line"), **words)
 
 
 def _question(fields: _ReportFields) -> values.OpenQuestion:
@@ -141,6 +154,11 @@ class _ReportFields:
         if value is not None and not isinstance(value, bool):
             self._note(name, f"is {_quote(value)}; expected true or false")
         return value is True
+
+    def has_flag(self, name: str) -> bool:
+        if self._raw.get(name) is None:
+            self._note(name, "is missing; expected true or false")
+        return isinstance(self._raw.get(name), bool)
 
     def whole(self, name: str) -> int:
         value = self._raw.get(name)

@@ -1,7 +1,5 @@
 """What a review amounts to: the values that summaries and reports of reviewers are read into."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """The `---PRP_PHASE_STATUS---` block, read from agents and written for people: its grammar stands in `status_fields`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any

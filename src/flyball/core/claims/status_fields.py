@@ -1,7 +1,5 @@
 """The fields of a status block; their names, order and types are the grammar that `status_block` reads and writes."""
 
-from __future__ import annotations
-
 from types import NoneType
 from typing import Literal, get_args, get_origin
 
@@ -66,8 +64,6 @@ class RateLimit(BlockSection, frozen=True):
 
 
 class FieldEntry(msgspec.Struct, frozen=True):
-    """A key as it stands in a block, with its value and the lines below it."""
-
     key: str
     value: str = ""
     body: tuple[str, ...] = ()

@@ -1,7 +1,5 @@
 """Reads what validators say: the markdown summary of each kind of review, or the report object, as validations."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -117,7 +115,6 @@ def _sections(lines: Sequence[str]) -> list[tuple[int, int, str]]:
 
 
 def _heading_kind(line: str) -> str:
-    """The kind a summary's heading names; empty for any other line."""
     found = _HEADING.fullmatch(line.rstrip(" \t#:\r\n")) if line.startswith("#") else None
     if found is None or not found[1].lower().endswith("summary"):
         return ""
@@ -127,13 +124,13 @@ def _heading_kind(line: str) -> str:
 
 def of_claim(claim: Claim, kind: str, file: str = "validation", created: Sequence[str] = ()) -> Validation | NoSummary:
     """A report object as a validation; findings that block, or being blocked, outweigh a verdict that says all is well."""
-    counts = dict(Counter[str](finding.severity for finding in claim.findings))
+    counts = dict(Counter[str](finding.severity for finding in claim.standing))
     blocking = bool(counts.get("critical") or counts.get("major") or claim.rejected)
     if not claim.verdict and not blocking:
         return NoSummary(0, "no verdict; expected pass, warn or fail")
     said: Result = claim.verdict or "fail"
     contradicted = (said == "pass" and blocking) or bool(counts.get("critical")) or claim.status == "blocked"
-    critical = next((f.file or f.message for f in claim.findings if f.severity == "critical"), "")
+    critical = next((f.file or f.message for f in claim.standing if f.severity == "critical"), "")
     name = _kind(kind)
     return Validation(
         kind=name,

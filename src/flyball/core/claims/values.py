@@ -1,7 +1,5 @@
 """What an agent may say of its own work: the values of a claim, and the one table of words that lead to them."""
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 import msgspec
@@ -26,6 +24,22 @@ MAX_PROBLEM = 300
 class Rejection(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str
     reason: str = ""
+
+
+class EarlierFinding(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a reviewer says of a finding of an earlier look, by its id."""
+
+    id: str
+    gone: bool
+    because: str = ""
+
+
+class FindingAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What who was to mend a finding says of it, by its id."""
+
+    id: str
+    done: bool
+    because: str = ""
 
 
 class ClaimedBlocker(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -81,10 +95,17 @@ class BusinessDocSync(msgspec.Struct, frozen=True, omit_defaults=True):
     documents: tuple[str, ...] = ()
 
 
+class ClaimedCriterion(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What shows, as the agent says, that a criterion is met: a test, or a file and a line of it."""
+
+    id: str
+    shown_by: str = ""
+
+
 class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
     """What an agent says of its own work, where it said so, and what was wrong with how it said it.
 
-    `reviews` are a validator's summaries in markdown, of which there are none beside a report.
+    `left` is what it says remains to be done; `reviews` are a validator's summaries in markdown, of which there are none beside a report.
     """
 
     status: Status | Literal[""] = ""
@@ -93,7 +114,11 @@ class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
     verdict: Verdict | Literal[""] = ""
     approved: tuple[str, ...] = ()
     rejected: tuple[Rejection, ...] = ()
+    criteria: tuple[ClaimedCriterion, ...] = ()
+    left: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    earlier: tuple[EarlierFinding, ...] = ()
+    answers: tuple[FindingAnswer, ...] = ()
     blockers: tuple[ClaimedBlocker, ...] = ()
     questions: tuple[OpenQuestion, ...] = ()
     protected_changes: tuple[ProtectedChange, ...] = ()
@@ -110,8 +135,12 @@ class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def in_progress(self) -> bool:
-        """Whether the agent says that its work is not finished."""
         return self.status == "in_progress" and not self.exit_signal
+
+    @property
+    def standing(self) -> tuple[Finding, ...]:
+        """The findings that count."""
+        return tuple(each for each in self.findings if not each.aside)
 
 
 WORDS: dict[str, dict[str, str]] = {

@@ -1,7 +1,5 @@
 """Which documents of the business a change makes untrue: by the lines that changed, and by the executor's own word."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """The evaluators and their passes: what is measured by which tool, what is judged, and which evidence a judge must give."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import msgspec
@@ -30,6 +28,13 @@ class EvaluatorCard(msgspec.Struct, frozen=True):
     words: tuple[str, ...]
     types: tuple[str, ...]
     passes: tuple[Pass, ...]
+
+    @property
+    def questions(self) -> str:
+        """What is put to a model, one line for each pass that is judged."""
+        return "\n".join(
+            f"- **{each.name}**: {each.judged} Evidence: {each.evidence}." for each in self.passes if each.judged
+        )
 
 
 UI_UX = EvaluatorCard(

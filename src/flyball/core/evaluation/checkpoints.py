@@ -1,7 +1,5 @@
 """What an evaluation writes into a track's metadata: at its start, on PASS and on FAIL."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -55,7 +53,6 @@ def at_end(evaluation: TrackEvaluation, metadata: Mapping[str, object], at: str)
 
 
 def fix_cycles(metadata: Mapping[str, object]) -> int:
-    """How many fixes were asked for so far."""
     state = metadata.get("loop_state")
     count = state.get("fix_cycle_count") if isinstance(state, Mapping) else None
     return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0

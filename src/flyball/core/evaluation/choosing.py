@@ -4,8 +4,6 @@ Words are matched whole, in any case and with their usual endings ("APIs", "auth
 not in "block". What stands in code blocks, inline code and addresses was not written to describe the track, and does not count.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -39,8 +37,6 @@ class UnknownEvaluator(ValueError):
 
 
 class Chosen(msgspec.Struct, frozen=True):
-    """An evaluator, and what chose it."""
-
     name: str
     chosen_by: tuple[str, ...]
 

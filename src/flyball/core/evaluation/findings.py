@@ -3,8 +3,6 @@
 A defect counts if it touches a changed line or was not there before the track; older ones are listed apart.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -102,7 +100,6 @@ def judged_by(
     *,
     notes: Sequence[str] = (),
 ) -> PassResult:
-    """The result of a pass that ran."""
     counting, older = part(found, before, changes)
     more = len(counting) - SHOWN
     extra = (f"{more} more findings are not listed",) if more > 0 else ()
@@ -154,5 +151,4 @@ def evaluator_result(
 
 
 def broken_evaluator(name: str, chosen_by: tuple[str, ...], reason: str) -> EvaluatorResult:
-    """An evaluator that crashed, took too long or could not be understood."""
     return EvaluatorResult(name, chosen_by, "FAIL", reason=reason)

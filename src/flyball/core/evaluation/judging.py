@@ -4,8 +4,6 @@ Pure on purpose: `flyball dispatch` and a workflow's panel ask the same question
 not overrule what was measured, and a finding that cites a line that does not exist is void.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
@@ -31,8 +29,6 @@ ReadLines = Callable[[str], Sequence[str] | None]
 
 
 class Citation(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
-    """A line that was looked at."""
-
     file: str
     line: int
     quote: str
@@ -40,8 +36,6 @@ class Citation(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
 
 
 class JudgedFinding(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
-    """What a judge holds against the work."""
-
     file: str
     line: int
     quote: str
@@ -50,8 +44,6 @@ class JudgedFinding(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
 
 
 class PassAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
-    """A judge's word on one pass."""
-
     name: str
     status: Literal["pass", "fail", "n/a"]
     reason: str = ""
@@ -60,8 +52,6 @@ class PassAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
 
 
 class JudgeAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
-    """The whole answer of one seat."""
-
     evaluator: str
     passes: tuple[PassAnswer, ...]
 
@@ -97,7 +87,6 @@ def answer_schema() -> dict[str, object]:
 def judged_passes(
     chosen: Sequence[Chosen], cards: Sequence[EvaluatorCard], matter: TrackMatter
 ) -> tuple[JudgeSeat, ...]:
-    """The seats to fill: one for each evaluator that has something to judge."""
     wanted = {each.name for each in chosen}
     seats = []
     for card in cards:
@@ -196,9 +185,7 @@ def _parts(card: EvaluatorCard, matter: TrackMatter) -> Iterator[str]:
         yield "# Lines that came and went\n\n" + matter.diff
     yield _measured_results(card, matter)
     yield matter.remarks
-    yield "# What to judge\n\n" + "\n".join(
-        f"- **{each.name}**: {each.judged} Evidence: {each.evidence}." for each in card.passes if each.judged
-    )
+    yield f"# What to judge\n\n{card.questions}"
     yield _form(card)
 
 

@@ -1,13 +1,9 @@
 """What a project says of its evaluation."""
 
-from __future__ import annotations
-
 import msgspec
 
 
 class EvaluatorOptions(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The settings of `[evaluators]`."""
-
     build: str = ""
     start: str = ""
     url: str = ""

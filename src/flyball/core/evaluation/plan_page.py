@@ -1,7 +1,5 @@
 """Reads a track's plan.md: its tasks with boxes, commits, summaries and files, and the work that was found on the way."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 
@@ -16,6 +14,7 @@ _HEADING = re.compile(r"^(?P<level>#{1,6})[ \t]+(?P<title>.*?)[ \t#]*$")
 _COMMENT = re.compile(r"<!--(.*?)-->")
 _SHA = re.compile(r"(?:\bcommit:?[ \t]*)?`?\b([0-9a-f]{7,40})\b`?", re.IGNORECASE)
 _BARE_SHA = re.compile(r"[\[(]`?([0-9a-f]{7,40})`?[\])]|`([0-9a-f]{7,40})`", re.IGNORECASE)
+_DATE = re.compile(r"(?:19|20)\d\d[01]\d[0-3]\d")
 _DEFERRED = re.compile(r"(?<!`)\bdeferred:[ \t]*(\S[^>]*?)(?:-->|$)", re.IGNORECASE)
 _FIELD = re.compile(
     r"^\**(?:type|acceptance|files?|deps?|depends[ _]on|parallel|phase|estimated[ _]\w+)\**[ \t]*:", re.IGNORECASE
@@ -23,7 +22,6 @@ _FIELD = re.compile(
 _PATH = re.compile(r"(?<![\w/.-])(?:\./)?((?:[\w.@+()\[\]-]+/)*[\w.@+()\[\]*-]+(?:\.[A-Za-z0-9*]{1,10}|/))(?![\w/])")
 _DAG_FILES = re.compile(r"files:[ \t]*\[([^\]]*)\]|^[ \t]*-[ \t]+['\"]?([\w./@*-]+\.\w+)['\"]?[ \t]*$", re.MULTILINE)
 DISCOVERED = "discovered work"
-LONGER_THAN_A_DATE = 12
 UNPLANNED = "unplanned"
 """In a comment on a task: it is about files that no plan names, so what it names is not planned by that."""
 
@@ -41,8 +39,6 @@ class PlanTask(msgspec.Struct, frozen=True):
 
 
 class PlanPage(msgspec.Struct, frozen=True):
-    """The tasks, the files the plan names, and those that were found on the way."""
-
     tasks: tuple[PlanTask, ...]
     files: tuple[str, ...]
     discovered: tuple[str, ...]
@@ -77,7 +73,7 @@ def _task(text: str, box: str, line: int, section: str) -> PlanTask:
     comments = " ".join(re.sub(r"\b(?:deps|parallel):[^,]*", "", comment) for comment in _COMMENT.findall(text))
     plain = _COMMENT.sub("", text).strip()
     bare = [one or other for one, other in _BARE_SHA.findall(plain)]
-    shas = [sha for sha in (*_SHA.findall(comments), *bare) if not sha.isdigit() or len(sha) >= LONGER_THAN_A_DATE]
+    shas = [sha for sha in (*_SHA.findall(comments), *bare) if not _DATE.fullmatch(sha)]
     deferred = _DEFERRED.search(text)
     mark: Box = "x" if box in "xX" else box  # type: ignore[assignment]
     return PlanTask(plain, line, mark, tuple(shas), (), deferred[1].strip() if deferred else "", section)

@@ -1,7 +1,5 @@
 """The checks every track gets: plan, scope, tasks left, build. Documents of the business are flagged and never fail."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
 from typing import Literal
@@ -91,7 +89,6 @@ def check_scope(plan: PlanPage | None, page: str, changed: Sequence[str], own: C
 
 
 def no_beginning(page: str) -> StructuralCheck:
-    """Nobody can say what the track changed."""
     text = "nothing names the commit the track began with, so its scope cannot be told"
     return StructuralCheck(SCOPE, "fail", (_defect("no-beginning", text, page, 0),))
 

@@ -1,7 +1,5 @@
 """The result of each evaluator, one verdict on the track, what to do next, and the whole list of what to mend."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -28,8 +26,6 @@ AGENT = "loop-execution-evaluator"
 
 
 class FixAction(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing to mend: who found it, where, and what to do."""
-
     evaluator: str
     check: str
     action: str
@@ -58,7 +54,6 @@ class TrackEvaluation(msgspec.Struct, frozen=True):
 
     @property
     def unverified(self) -> tuple[str, ...]:
-        """What no evaluator could look at, pass by pass, and why."""
         every = ((each, note) for evaluator in self.evaluators for each in evaluator.passes for note in each.notes)
         message = (
             f"{each.name}: {note.removeprefix(NOT_VERIFIED)}" for each, note in every if note.startswith(NOT_VERIFIED)
@@ -130,5 +125,4 @@ def _action(evaluator: str, check: str, defect: TrackDefect) -> FixAction:
 
 
 def issues_of(result: EvaluatorResult) -> list[str]:
-    """What an evaluator holds against a track, a sentence each, as the metadata keeps them."""
     return [action.text for action in _actions([result])]

@@ -96,6 +96,7 @@ class _OutputReader:
         self.files: dict[str, None] = {}
         self.details: dict[str, None] = {}
         self.warnings: dict[str, None] = {}
+        self.sources: set[str] = set()
         self.headline = ""
         self.where = ""
         self.region = ""
@@ -169,13 +170,12 @@ class _OutputReader:
             self.frame, self.source = found, ""
 
     def leave_frame(self) -> None:
-        """Keeps the frame it is in, at its end or at the end of the output."""
         if self.frame:
             name = self.frame["name"] or ""
             self._add(f"in {mask(self.frame['file'])} {name}".rstrip())
             self.where = self.where or ("" if name.startswith("<") else name)
             if self.source:
-                self._add(mask(self.source))
+                self._add(mask(self.source), is_source=True)
         self.frame, self.source = None, ""
 
     def _is_script_frame(self, line: str) -> bool:
@@ -212,7 +212,7 @@ class _OutputReader:
             return True
         if gutter := _GUTTER.match(line):
             if gutter["mark"] or (_TIGHT_GUTTER.match(line) and _CARETS.match(following)):
-                self._add(mask(gutter["code"]))
+                self._add(mask(gutter["code"]), is_source=True)
             return True
         if label := _LABEL.match(line):
             text = _DRAWING.sub(" ", label["label"]).strip()
@@ -234,10 +234,10 @@ class _OutputReader:
 
     def _is_pytest_source(self, line: str) -> bool:
         if line.startswith(">"):
-            self._add(mask(line[1:]))
+            self._add(mask(line[1:]), is_source=True)
             return True
         if doctest := _DOCTEST_LINE.match(line):
-            self._add(mask(doctest["code"] or ""))
+            self._add(mask(doctest["code"] or ""), is_source=True)
             return True
         return line.startswith("    ") or bool(_FIXTURE.match(line))
 
@@ -247,7 +247,12 @@ class _OutputReader:
             return
         if is_noise(line):
             return
-        self._names_file(line)
+        if _LONE_FILE.match(line):
+            self.files[mask(line)] = None
+        elif target := _TARGET.match(line):
+            self.files[mask(target["made"] or target["wanted"])] = None
+        elif _NO_SCRIPT.match(line):
+            self.files["package.json"] = None
         # Runners leave out the duration of a quick test, so masking it is not enough.
         bare = _TAP_NUMBER.sub(r"\1", _DURATION_AT_END.sub("", line.replace("npm ERR!", "npm error")))
         masked = mask(bare)
@@ -261,15 +266,8 @@ class _OutputReader:
         self.leave_frame()
         self._add(masked)
 
-    def _names_file(self, line: str) -> None:
-        if _LONE_FILE.match(line):
-            self.files[mask(line)] = None
-        elif target := _TARGET.match(line):
-            self.files[mask(target["made"] or target["wanted"])] = None
-        elif _NO_SCRIPT.match(line):
-            self.files["package.json"] = None
-
-    def _add(self, text: str) -> None:
+    def _add(self, text: str, *, is_source: bool = False) -> None:
+        """A line of source belongs to what failed and is not what went wrong: no headline."""
         if not text:
             return
         if self.weak:
@@ -277,13 +275,14 @@ class _OutputReader:
             return
         if found := _FILE.match(text):
             self.files[found["file"]] = None
-        if not self.headline and _HEADLINE.match(text):
+        if is_source:
+            self.sources.add(text)
+        elif not self.headline and _HEADLINE.match(text):
             self.headline = text
         self.details[text] = None
 
 
 def read(lines: Sequence[str]) -> OutputReading:
-    """Reads the lines of one output, free of colours."""
     reader = _OutputReader()
     for line, following in pairwise([*(line[:LONGEST_LINE].rstrip() for line in lines), ""]):
         reader.line(line, following)
@@ -293,6 +292,6 @@ def read(lines: Sequence[str]) -> OutputReading:
         files=tuple(reader.files),
         details=tuple(reader.details),
         warnings=tuple(reader.warnings),
-        headline=reader.headline,
+        headline=reader.headline or next((line for line in reader.details if line not in reader.sources), ""),
         where=reader.where,
     )

@@ -50,5 +50,4 @@ def _head_and_tail(text: str) -> str:
 
 
 def digest(lines: Iterable[str]) -> str:
-    """One short name for many lines."""
     return hashlib.sha256("\n".join(lines).encode("utf-8", "backslashreplace")).hexdigest()[:16]

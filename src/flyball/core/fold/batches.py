@@ -1,7 +1,5 @@
 """What batches add to what is known: pieces of work on the candidate tip, reviews, what goes back, what was accepted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -45,11 +43,13 @@ def _on_integrated(state: State, fact: be.SubtaskIntegrated) -> None:
         why: be.Why = "conflict" if fact.result == "conflicted" else "gates"
         reasons = tuple(line for line in fact.detail.splitlines() if line.strip())[:REASONS_KEPT]
         returning = {**returning, fact.item: Returning(why, reasons, fact.detail)}
-    proven = state.batches.proven
+    proofs = batch.proofs
     if fact.result == "integrated":
         made = state.main.outcomes.get(EffectId(fact.measured))
-        proven = made.measurement if isinstance(made, Measured) else state.lanes[fact.item].loop.entry
-    _keep(state, current=replace(batch, results={**batch.results, fact.item: fact}, returning=returning), proven=proven)
+        proof = made.measurement if isinstance(made, Measured) else state.lanes[fact.item].loop.entry
+        proofs = {**proofs, fact.item: proof} if proof is not None else proofs
+    results = {**batch.results, fact.item: fact}
+    _keep(state, current=replace(batch, results=results, proofs=proofs, returning=returning))
 
 
 def _on_reviewed(state: State, fact: be.BatchReviewed) -> None:
@@ -62,6 +62,9 @@ def _on_reviewed(state: State, fact: be.BatchReviewed) -> None:
             break
         if item in batch.results:
             standing[item] = batch.results[item]
+    # What was measured together with something that goes back was not measured without it.
+    lost = {each.measured for item, each in batch.results.items() if item not in standing} - {""}
+    standing = {item: each for item, each in standing.items() if each.measured not in lost}
     approved = tuple(item for item in batch.items if item in fact.approved)
     batch = replace(
         batch,
@@ -97,16 +100,17 @@ def _on_returned(state: State, fact: be.SubtaskReturned) -> None:
     before = state.batches.rework.get(fact.item, Rework(fact.why))
     rounds = before.rounds + (fact.why in {"conflict", "gates"})
     rungs = (*before.rungs, fact.rung) if fact.rung else before.rungs
-    work = Rework(fact.why, fact.reasons, fact.detail, fact.commit, fact.base, rounds, rungs)
+    lane = state.lanes.get(fact.item)
+    consented, authors = (lane.consented, lane.authors) if lane is not None else ({}, ())
+    work = Rework(fact.why, fact.reasons, fact.detail, fact.commit, fact.base, rounds, rungs, consented, authors)
     parked = (*state.batches.parked, fact.item) if fact.parked else state.batches.parked
     _keep(state, rework={**state.batches.rework, fact.item: work}, parked=tuple(dict.fromkeys(parked)))
 
 
 def _on_settled(state: State, fact: be.BatchSettled) -> None:
     known = state.batches
-    proven = known.proven.tests_ref if known.proven else ""
     tree = next((c.tree for c in reversed(state.checkpoints) if c.commit == fact.commit), state.main.tree)
-    new = AcceptedBatch(fact.label, fact.accepted, fact.commit, tree, proven)
+    new = AcceptedBatch(fact.label, fact.accepted, fact.commit, tree, known.proven)
     rework = {key: work for key, work in known.rework.items() if key not in fact.accepted}
     # A word that came too late for its subtask: what is accepted was neither left out nor waits for a person.
     left_out = tuple(item for item in known.left_out if item not in fact.accepted)
@@ -116,14 +120,17 @@ def _on_settled(state: State, fact: be.BatchSettled) -> None:
         # An accepted batch shows that a regression is over. Work that flip-flops is accepted each time, so that shows nothing.
         left = tuple(rung for rung in known.recoveries if rung == "rollback-two")
         _keep(state, accepted=(*known.accepted, new), recoveries=left)
+    # What was dropped with the batch was measured, too; the next one begins with the branch.
+    state.main.loop.entry = state.batches.proven or state.baseline
 
 
 def _on_undone(state: State, fact: be.BatchesUndone) -> None:
     """The tests that were accepted with what is undone are no longer protected."""
     left = tuple(each for each in state.batches.accepted if each.label not in fact.labels)
-    _keep(state, accepted=left, proven=None, restored=True)
+    _keep(state, accepted=left, restored=True)
     state.main.tests_accepted = Commit("")
-    state.main.tests_ref = left[-1].tests_ref if left else state.baseline.tests_ref if state.baseline else ""
+    proof = left[-1].proof if left else state.baseline
+    state.main.tests_ref = proof.tests_ref if proof else ""
 
 
 def on_judged(state: State, fact: Judged) -> None:

@@ -1,7 +1,5 @@
 """What effects add to what is known: that they were begun, and how each kind of outcome is taken."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -39,6 +37,7 @@ def on_ended(state: State, fact: Ended, workflow: Workflow) -> None:
         raise JournalOutOfOrder(f"{key} attempt {fact.attempt} ended but was not under way")
     lane = lane_of(state, effect.lane)
     _keep(lane, effect, outcome)
+    lane.day = lane.day if isinstance(effect, Recall) else None
     for table in (workflow.ended, _OUTCOMES):
         apply = table.get(type(outcome))
         if apply:
@@ -56,7 +55,7 @@ def _keep(lane: Lane, effect: Effect, outcome: oc.Outcome) -> None:
             lane.turn.ended = ended
         elif lane.panel is not None and effect.id in lane.panel.turns:
             lane.panel.ended[effect.id] = ended
-    elif isinstance(outcome, oc.Failed | oc.Interrupted | oc.Recalled):
+    elif isinstance(outcome, oc.Failed | oc.Interrupted | oc.Recalled | oc.DayCounted):
         return
     elif isinstance(effect, Save | Measure) and lane.turn is not None and effect.turn == lane.turn.effect.turn:
         if isinstance(outcome, oc.Saved):
@@ -140,14 +139,13 @@ def _add_author(lane: Lane, outcome: oc.Saved) -> None:
 
 
 def _add_call(state: State, usage: oc.Usage) -> None:
-    """Count a call of a provider and what it cost; of the dearest turn the money and the tokens may be those of different turns."""
-    window, dearest = state.window or Window(state.now), state.dearest_turn
+    """Count a call of a provider and what it cost."""
+    window = state.window or Window(state.now)
     state.window = replace(window, calls=window.calls + 1)
-    most = usage if usage.tokens > dearest.tokens else dearest
     state.usage = state.usage.plus(usage)
     state.known_usd = round(state.known_usd + (usage.usd or 0.0), 6)
     state.unpriced += usage.usd is None
-    state.dearest_turn = replace(most, usd=max(dearest.usd or 0.0, usage.usd or 0.0))
+    state.dearest_turn = state.dearest_turn.dearer(usage)
 
 
 def _on_interrupted(state: State, _lane: Lane, effect: Effect, _outcome: oc.Interrupted) -> None:
@@ -173,7 +171,14 @@ def _on_saved(state: State, lane: Lane, effect: Effect, outcome: oc.Saved) -> No
     place = (lane.stage, lane.loop.iteration + 1, False, lane.name)
     measured = lane.loop.last if outcome.accepted else None
     checkpoint = Checkpoint(
-        outcome.label, outcome.commit, outcome.tree, state.now, outcome.accepted, *place, measured=measured
+        outcome.label,
+        outcome.commit,
+        outcome.tree,
+        state.now,
+        outcome.accepted,
+        *place,
+        measured=measured,
+        files=outcome.files,
     )
     _add_checkpoint(state, lane, checkpoint)
     if outcome.accepted:
@@ -200,6 +205,11 @@ def _on_recalled(_state: State, lane: Lane, effect: Effect, outcome: oc.Recalled
     assert isinstance(effect, Recall)
     lane.recall, lane.recalled = effect, outcome
     lane.recalls += 1
+
+
+def _on_day_counted(_state: State, lane: Lane, _effect: Effect, outcome: oc.DayCounted) -> None:
+    lane.day = outcome
+    lane.days += 1
 
 
 def _on_pull_requested(state: State, _lane: Lane, _effect: Effect, outcome: oc.PullRequested) -> None:
@@ -258,6 +268,7 @@ _OUTCOMES: dict[type, Callable[[State, Lane, Effect, Any], None]] = {
     oc.Mended: _on_mended,
     oc.PullRequested: _on_pull_requested,
     oc.Recalled: _on_recalled,
+    oc.DayCounted: _on_day_counted,
     oc.Answered: _on_answered,
     oc.Interrupted: _on_interrupted,
 }

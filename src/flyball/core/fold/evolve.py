@@ -4,8 +4,6 @@ Nothing here has a threshold or makes a choice; each fact has one small function
 (`workflow.py`), which run first. All write into a copy that nobody else sees.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -73,7 +71,7 @@ def _add(state: State, event: Event, workflow: Workflow) -> None:
     kind = type(fact)
     if kind is ev.SessionStarted:
         state.session_epoch = event.epoch
-    elif at > state.now and state.session_epoch == event.epoch:
+    elif at > state.now and state.session_epoch == event.epoch and not state.waits_for_person:
         # What is done by hand after a session has an epoch of its own: nobody was at work in between.
         state.elapsed += at - state.now
     # What is tidied away later is no work on the task, which is as old as it was.
@@ -112,7 +110,7 @@ def _on_session_started(state: State, _fact: ev.SessionStarted) -> None:
     _release(state)
     for lane in state.lanes.values():
         lane.failed = None  # a new session tries again what failed
-        lane.recall = None
+        lane.recall = lane.day = None
 
 
 def _release(state: State) -> None:

@@ -1,7 +1,5 @@
 """What a lane's own facts add: it is opened, takes turns, is judged, moves from stage to stage, and is closed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -9,8 +7,10 @@ from msgspec.structs import replace
 
 from flyball.core.fold import batches
 from flyball.core.health.observation import begin_loop, observe
+from flyball.core.loop import reviewing
 from flyball.core.model import batch_events as be, events as ev
-from flyball.core.model.effects import Ask, Recall, Wait
+from flyball.core.model.batches import Rework
+from flyball.core.model.effects import Ask, CountDay, Recall, Wait
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Measured, TurnEnded
 from flyball.core.model.state import Caught, Lane, Loop, State, Visit
@@ -24,7 +24,6 @@ class JournalOutOfOrder(Exception):
 
 
 def lane_of(state: State, name: str) -> Lane:
-    """The lane a fact or an effect is about."""
     lane = state.lanes.get(name)
     if lane is None:
         raise JournalOutOfOrder(f"there is no lane {name}")
@@ -33,9 +32,8 @@ def lane_of(state: State, name: str) -> Lane:
 
 def withdraw(state: State, lane: Lane) -> None:
     """Nobody waits in this lane any more: neither for an answer nor for a time, nor for what a turn is to remember."""
-    waiting = [
-        k for k, effect in state.open.items() if effect.lane == lane.name and isinstance(effect, Ask | Wait | Recall)
-    ]
+    kinds = Ask | Wait | Recall | CountDay
+    waiting = [k for k, effect in state.open.items() if effect.lane == lane.name and isinstance(effect, kinds)]
     for key in waiting:
         del state.open[key]
     state.questions = {k: asked for k, asked in state.questions.items() if asked.lane != lane.name}
@@ -47,6 +45,8 @@ def _on_opened(state: State, fact: be.LaneOpened) -> None:
     if fact.lane in state.lanes:
         raise JournalOutOfOrder(f"lane {fact.lane} was opened twice")
     state.openings = {**state.openings, fact.lane: state.openings.get(fact.lane, 0) + 1}
+    work = state.batches.rework.get(fact.item)
+    approved = work if work is not None and work.is_approved else Rework("undone")
     state.lanes[fact.lane] = Lane(
         fact.lane,
         fact.stage,
@@ -57,6 +57,8 @@ def _on_opened(state: State, fact: be.LaneOpened) -> None:
         tests_accepted=state.main.tests_accepted,
         tests_ref=state.main.tests_ref,
         loop=Loop(entry=state.main.loop.entry or state.baseline, rungs=fact.rungs, lesson=fact.lesson),
+        consented=approved.consented,
+        authors=approved.authors,
         opened=state.openings[fact.lane],
     )
 
@@ -74,7 +76,8 @@ def _on_seat_answered(state: State, fact: be.SeatAnswered) -> None:
     del lane.panel.turns[key]
     answer = lane.panel.ended.pop(key)
     assert isinstance(answer, TurnEnded)
-    lane.panel.answers[fact.role] = effect, answer
+    lane.panel.answers[fact.role] = effect, reviewing.number_findings(lane, effect, answer)
+    lane.looks = reviewing.looks_after(lane, effect, lane.panel.answers[fact.role][1].claim)
     lane.crashes = 0
     lane.overloads = 0
 
@@ -87,8 +90,9 @@ def _on_set_aside(state: State, fact: ev.TurnSetAside) -> None:
         saved, lane.turn = turn.saved, None
     if panel is not None:
         for key in [k for k, effect in panel.turns.items() if effect.turn == fact.turn]:
-            del panel.turns[key]
-            panel.ended.pop(key, None)
+            effect, ended = panel.turns.pop(key), panel.ended.pop(key, None)
+            if fact.why == "void" and isinstance(ended, TurnEnded):
+                panel.void = {**panel.void, effect.role: ended.claim.findings}
     match fact.why:
         case "absent":
             state.absent = (*state.absent, fact.agent)
@@ -177,7 +181,12 @@ def _on_moved(state: State, fact: ev.Moved) -> None:
     if fact.forced:
         batches.on_skipped(state, fact)
     left = replace(
-        lane.visits[-1], completed_at=state.now, iterations=loop.iteration, exit_reason=fact.reason, forced=fact.forced
+        lane.visits[-1],
+        completed_at=state.now,
+        iterations=loop.iteration,
+        exit_reason=fact.reason,
+        forced=fact.forced,
+        unreviewed=fact.unreviewed,
     )
     lane.visits = (*lane.visits[:-1], left, Visit(fact.stage, state.now))
     measured = loop.last or loop.entry
@@ -205,6 +214,8 @@ def _on_moved(state: State, fact: ev.Moved) -> None:
 
 
 def _end_turn(lane: Lane) -> None:
+    if lane.turn is not None and isinstance(lane.turn.ended, TurnEnded):
+        lane.answers = {**lane.answers, **{each.id: each for each in lane.turn.ended.claim.answers}}
     lane.turn = None
     lane.panel = None
     lane.outcomes = {}

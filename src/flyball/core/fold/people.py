@@ -1,7 +1,5 @@
 """What people add to what is known: words, answers, consent, settings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from typing import Any, Literal
 
@@ -158,6 +156,8 @@ def _begin_anew(state: State, lane: Lane) -> None:
     lane.loop.unsignalled = 0
     lane.loop.signal_asked = False
     lane.loop.reset = True
+    if lane.panel is not None:
+        lane.panel.void = {}
     lane.crashes = lane.overloads = 0
     lane.context += 1
     lane.sessions = {}

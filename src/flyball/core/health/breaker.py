@@ -8,8 +8,6 @@
 HALF_OPEN is a warning before the end, not a trial after it: the next prompt says what did not move.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -10,7 +10,7 @@ RECENT_MARKS = 4
 class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is remembered of one iteration; `failure_known` and `set_known` say what the task had seen before it.
 
-    `unmoved` counts the turns in a row that were in progress without a new failure, where nothing counts how far the work is.
+    `unmoved` counts the turns in a row that were at work without a new failure and without a test that no longer passes.
     """
 
     iteration: int
@@ -18,6 +18,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     failure: str | None = None
     failing_set: str | None = None
     failing_count: int | None = None
+    passing: int | None = None
     rate: float | None = None
     edit: str | None = None
     unchanged: bool = False

@@ -4,8 +4,6 @@ Pure: `history, verdict = follow(history, seen)`, for flyball's own workflows an
 gives the health.
 """
 
-from __future__ import annotations
-
 from itertools import takewhile
 
 from msgspec.structs import replace
@@ -81,6 +79,8 @@ def assess(history: History, seen: Observation, thresholds: Thresholds = _DEFAUL
     reason = _end_of_remedies(case, Remedy.CONTINUE if struck else verdict.remedy) if history.results else ""
     if not reason or (health is Health.BLOCKED and not seen.budget_gone):
         return verdict
+    if verdict.health is not Health.PROGRESSING and case.last.summary in verdict.evidence:
+        reason = reason.removesuffix(f": {case.last.summary}")  # which the evidence says already
     return change_remedy(verdict, Remedy.STOP, reason)
 
 
@@ -125,7 +125,6 @@ def _blockers(seen: Observation) -> tuple[Blocker, ...]:
 
 
 def _one_line(text: str) -> str:
-    """Foreign words as one line, however they were written."""
     return " ".join(text[: 2 * _LONGEST_EVIDENCE].split())[:_LONGEST_EVIDENCE]
 
 

@@ -36,7 +36,8 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     """One iteration as measured; what a loop cannot measure it leaves out. `context` is None where a loop tells of none.
 
     A gate that does not hold should always come with `fine`: it is what tells one failure from another. `in_progress` is what
-    the agent says; the failure is `uncounted` where no number says how far the work is.
+    the agent says, which is `silent` if it gave no report; the failure is `uncounted` where no number says how far the work is,
+    else `passing` is the number of tests that pass.
     """
 
     iteration: int
@@ -52,6 +53,7 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     changed_files: tuple[str, ...] | None = None
     failing: tuple[str, ...] | None = None
     pass_rate: float | None = None
+    passing: int | None = None
     metric: float | None = None
     metric_noise: float = 0.0
     lower_is_better: bool = False
@@ -63,6 +65,7 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     restored: bool = False
     tricked: bool = False
     in_progress: bool = False
+    silent: bool = False
     uncounted: bool = False
     budget_gone: bool = False
     tokens: int = 0
@@ -99,7 +102,6 @@ def observe(history: History, seen: Observation) -> History:
 
 
 def _failures(result: Result) -> tuple[str, ...]:
-    """How a result's failure and failing set are remembered."""
     failure = () if result.failure is None else (f"failure:{result.failure}",)
     return failure if result.failing_set is None else (*failure, f"failing:{result.failing_set}")
 
@@ -120,6 +122,7 @@ def _result(history: History, seen: Observation) -> Result:
         failure=None if seen.gate_held else failure,
         failing_set=None if seen.gate_held else failing_set,
         failing_count=None if failing is None else len(failing),
+        passing=seen.passing,
         rate=_rate(seen),
         edit=seen.edit,
         unchanged=unchanged,
@@ -130,11 +133,19 @@ def _result(history: History, seen: Observation) -> Result:
     )
     known = [name.partition(":")[0] for name in _failures(result) if name in history.met]
     unmoved = 0
-    if seen.in_progress and seen.uncounted and not unchanged and not seen.tricked:
+    if _is_at_work(history, seen) and not unchanged and not seen.tricked:
         unmoved = 1 + (history.results[-1].unmoved if history.results and "failure" in known else 0)
     return msgspec.structs.replace(
         result, failure_known="failure" in known, set_known="failing" in known, unmoved=unmoved
     )
+
+
+def _is_at_work(history: History, seen: Observation) -> bool:
+    """C15: the agent does not claim to be finished, and no number speaks against it: nothing is counted, or no fewer tests pass."""
+    if seen.uncounted:
+        return seen.in_progress or seen.silent
+    before = history.results[-1].passing if history.results else None
+    return seen.in_progress and seen.passing is not None and seen.passing >= (before or 0)
 
 
 def _is_unchanged(history: History, seen: Observation) -> bool:
@@ -183,7 +194,6 @@ def _items(history: History, seen: Observation) -> tuple[Tracked, ...]:
 
 
 def _with_result(item: Tracked, seen: Observation, now: int) -> Tracked:
-    """The item with what the iteration says of it by name; as it was, where it was only attempted."""
     error = seen.failed.get(item.id)
     if error is not None:
         again = error.fine == item.error

@@ -52,12 +52,11 @@ class HealthCase(NamedTuple):
 
     @property
     def is_in_progress(self) -> bool:
-        """C15: the agent works on, and nothing counts how far it is: a failure that repeats is no signal for a while."""
+        """C15: the agent works on, and no count speaks against it: a failure that repeats or a new one is no signal for a while."""
         return not _optimises(self) and 0 < self.last.unmoved <= self.limits.unchanged_output
 
     @property
     def counts_repetition(self) -> bool:
-        """Whether a failure that repeats is a signal at all."""
         return not _optimises(self) and not self.is_in_progress
 
     def limit(self, setting: str) -> int:
@@ -95,7 +94,7 @@ def find_health(case: HealthCase) -> tuple[Health, list[Signal]] | None:
     In a first iteration there is nothing to compare (M11): only the breaker has counted it.
     """
     for group in TABLE if case.history.iterations > 1 else TABLE[-1:]:
-        if group.health is Health.STALLED and case.is_in_progress:
+        if group.health is not Health.FLIP_FLOPPING and case.is_in_progress:
             continue
         signals = [signal for row in group.rows if (signal := _signal(row, case))] if group.applies(case) else []
         if signals:
@@ -114,7 +113,6 @@ def _signal(row: HealthRow, case: HealthCase) -> Signal | None:
 
 
 def gains(history: History) -> list[Signal]:
-    """What speaks for progress."""
     if len(history.results) < 2:
         return []
     before, now = history.results[-2:]

@@ -30,8 +30,6 @@ class Health(StrEnum):
 
 
 class Remedy(StrEnum):
-    """What to do about it."""
-
     CONTINUE = "continue"
     FRESH_CONTEXT = "fresh-context"
     ROLLBACK = "rollback"
@@ -82,16 +80,12 @@ def next_rung(health: Health, used: Sequence[str], possible: Container[str]) -> 
 
 
 class Confidence(StrEnum):
-    """How sure the verdict is."""
-
     LOW = "LOW"
     MEDIUM = "MEDIUM"
     HIGH = "HIGH"
 
 
 class Trend(StrEnum):
-    """Which way the pass rate moves."""
-
     IMPROVING = "improving"
     STABLE = "stable"
     DECLINING = "declining"
@@ -100,7 +94,7 @@ class Trend(StrEnum):
 class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """When a signal counts; the defaults of the in-context ones are confirmed on recorded loops.
 
-    `unchanged_output` is for how many turns in a row a known failure without counts is no signal, while the agent reports progress.
+    `unchanged_output` is for how many turns in a row a known failure is no signal, while the agent is at work.
     """
 
     reversals: int = 2

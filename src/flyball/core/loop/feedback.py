@@ -14,6 +14,7 @@ from flyball.core.model.task import Item
 from flyball.core.text.scrubbing import one_line, storable
 
 _LISTED = re.compile(r"^[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$", re.MULTILINE)
+_LINE_ENDS = re.compile(r"\s*\n\s*")
 _NUMBER = re.compile(r"AC-([0-9]+)")
 _MOST = 2000
 
@@ -22,6 +23,12 @@ def wishes(text: str) -> tuple[str, ...]:
     """Each item of a list in the feedback, else all of it as one."""
     found = dict.fromkeys(_plain(item) for item in _LISTED.findall(text))
     return tuple(found) or (_plain(text),)
+
+
+def requested_criteria(request: str) -> tuple[Item, ...]:
+    """A request that lists several things is that many criteria, any other is one."""
+    listed = wishes(request)
+    return as_criteria(listed if len(listed) > 1 else (_LINE_ENDS.sub(" ", request.strip()),), ())
 
 
 def as_criteria(texts: Iterable[str], known: Iterable[Item]) -> tuple[Item, ...]:

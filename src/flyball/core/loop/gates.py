@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
-from flyball.core.claims.findings import BLOCKING, Finding
+from flyball.core.claims.findings import Finding
 from flyball.core.loop import casting
 from flyball.core.model.measurement import GateVerdict, Measurement, Scalar
 from flyball.core.model.state import Lane, State
@@ -34,6 +34,7 @@ COVERAGE = "criteria_covered"
 APPROVING = frozenset({"pass", "warn"})
 """The verdicts of a reviewer that let work pass; what a warning says is shown and does not block."""
 SHOWN = 12
+NOBODY = "nobody reviewed this work"
 
 
 class Weighed(msgspec.Struct, frozen=True):
@@ -64,13 +65,15 @@ UNNOTICED = "no test notices this change: add one that fails without it"
 
 
 def green(state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weighed:
-    """None fails, all pass, in two full runs of one iteration, and a test notices the change."""
+    """None fails, all pass in a full run, each of them twice in one iteration, and a test notices the change."""
     missing = doubts(measured) + not_all_passing(measured)
-    if not missing and measured.green_runs < GREEN_RUNS_NEEDED:
-        missing = [f"green in {measured.green_runs} of {GREEN_RUNS_NEEDED} full runs"]
+    needed = GREEN_RUNS_NEEDED if any(gate.counts for gate in measured.gates) else 1
+    if not missing and measured.green_runs < needed:
+        missing = [f"green in {measured.green_runs} of {needed} runs"]
     missing += [f"a flaky test ended differently in two runs: {t}" for t in measured.flaky]
     missing += _proving_nothing(lane, measured)
-    unverified = [] if missing else not_verified(state, lane, measured, alone=casting.is_author_alone(state, lane))
+    alone = state.task.settings.review == "never" or casting.is_author_alone(state, lane)
+    unverified = [] if missing else not_verified(state, lane, measured, alone=alone)
     missing += unverified
     counts = measured.counts
     earlier = lane.loop.standing
@@ -81,7 +84,7 @@ def green(state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Wei
         "consecutive_green_runs": measured.green_runs,
     }
     return Weighed(
-        gate_verdict(passing_condition(measured, "in two full runs"), missing, values),
+        gate_verdict(passing_condition(measured, "twice" if needed > 1 else "in one run"), missing, values),
         progress=_tests_moved(measured, earlier)
         or _output_moved(measured, earlier)
         or _fewer_failed_checks(measured, earlier),
@@ -154,7 +157,7 @@ def review(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Wei
     unverified = [] if skipped else not_verified(state, lane, measured, alone=alone)
     findings = (*against, *_against(claim), *(Finding("major", told) for told in unverified))
     missing = doubts(measured) + [f"{c.name}: {c.detail}" for c in failed] + unverified
-    missing += [f"{f.severity}: {f.message}" for f in claim.findings if f.severity in BLOCKING]
+    missing += [f"{f.severity}: {f.message}" for f in claim.findings if f.blocks]
     if claim.verdict not in APPROVING:
         missing.append("the reviewer rejected it" if claim.verdict == "fail" else "the reviewer gave no approval")
     passing = sum(c.status == "pass" for c in measured.checks)
@@ -177,6 +180,20 @@ def review(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Wei
     )
 
 
+def left_out(state: State, lane: Lane, measured: Measurement) -> str:
+    """Why a review is left out, as `review` asks and, with `auto`, as was measured; empty where one is held."""
+    settings, noticed = state.task.settings, state.noticed.get(lane.item or lane.name)
+    if settings.review == "never":
+        return f"{NOBODY}: `review` is never"
+    lines, most = measured.files.lines, settings.code.small_change
+    doubted = lane.rejections or measured.remark_count or any(visit.forced for visit in lane.visits)
+    if settings.review == "always" or doubted or lines is None or lines > most:
+        return ""
+    if noticed is None or noticed.kind != "new-test" or noticed.unnamed:
+        return ""
+    return f"{NOBODY}: {plural(lines, 'changed line')} of at most {most}, no remark, and a new test fails without the change"
+
+
 def _reviewed_by_author(state: State, lane: Lane) -> bool:
     """Whether those who answered are, as far as is known, the models that wrote the work."""
     turns = [effect for effect, _ in lane.panel.answers.values()] if lane.panel else []
@@ -188,10 +205,10 @@ def _reviewed_by_author(state: State, lane: Lane) -> bool:
 
 def _against(claim: Claim) -> tuple[Finding, ...]:
     """What the reviewer holds against the work; a rejection always has a reason, be it the smallest finding or its summary."""
-    blocking = tuple(f for f in claim.findings if f.severity in BLOCKING)
+    blocking = tuple(f for f in claim.findings if f.blocks)
     if blocking or claim.verdict != "fail":
         return blocking
-    return claim.findings or (Finding("major", claim.summary or "the reviewer rejected it and gave no reason"),)
+    return claim.standing or (Finding("major", claim.summary or "the reviewer rejected it and gave no reason"),)
 
 
 def gate_verdict(condition: str, missing: list[str], values: dict[str, Scalar]) -> GateVerdict:
@@ -231,7 +248,7 @@ def broken_gates(measured: Measurement) -> list[str]:
 
 
 def doubts(measured: Measurement) -> list[str]:
-    return [f"{t.kind}: {t.path}: {t.detail}" for t in measured.caught]
+    return [f"{t.path}: {t.detail}" for t in measured.caught]
 
 
 def _tests_moved(now: Measurement, before: Measurement | None) -> bool:

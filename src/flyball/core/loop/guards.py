@@ -1,4 +1,5 @@
-"""The guards before a turn, in their order (a person's pause or abort comes before all): provider limit, hourly calls, budget, crashes, breaker.
+"""The guards before a turn, in their order (a person's pause or abort comes before all): provider limit, hourly calls, budget, the day's
+budget, crashes, breaker.
 
 A guard that holds is a fact with its reason and, for a wait, its end. Waiting costs no turn and survives a restart, because the
 end is in the journal and only what is left of it is waited.
@@ -14,12 +15,15 @@ from flyball.core.health.breaker import cool_down
 from flyball.core.loop import casting, questions
 from flyball.core.loop.answers import HOURLY_LIMIT, first_word
 from flyball.core.loop.step import NOTHING, Step, halt, perform, record
-from flyball.core.model.effects import RunAgent, Wait
+from flyball.core.model.effects import CountDay, RunAgent, Wait
 from flyball.core.model.events import BreakerChanged, Held, TaskStopped, WindowOpened
+from flyball.core.model.outcomes import NOTHING_USED, DayCounted, Usage
 from flyball.core.model.state import Lane, State
+from flyball.core.model.task import Limits
 from flyball.core.text.quantities import plural
 
 HOUR = timedelta(hours=1)
+RECOUNT = timedelta(minutes=5)
 LONGEST_BACKOFF = timedelta(minutes=10)
 MOST_DOUBLINGS = 16
 QUICK_RETRIES = 2
@@ -33,6 +37,7 @@ def before_turn(state: State, lane: Lane, role: str, *, reviewing: bool = False)
         _provider(state, lane, role, reviewing=reviewing)
         or _hourly(state, lane)
         or _budget(state, lane)
+        or _day(state, lane)
         or _crashes(state, lane)
         or _breaker(state, lane)
     )
@@ -132,27 +137,60 @@ def _budget_exceeded(used: float, next_turn: float, limit: float | None, unit: s
     return f"budget reached ({used:g} of {limit:g} {unit}; the next turn may take {next_turn:g})"
 
 
+def _day(state: State, lane: Lane) -> Step | None:
+    """The day's budget is that of all tasks: what they used is counted before a turn, and the rest of the day is waited for."""
+    limits = state.task.settings.limits
+    if not limits.has_day_budget:
+        return None
+    if lane.day is None:
+        return perform(CountDay(lane.effect_id(f"day/{lane.days + 1}"), lane=lane.name))
+    own, day = _running(state), lane.day
+    reason = day_reached(limits, day, state.dearest_turn, ahead=1 + max(own, day.under_way))
+    if not reason:
+        return None
+    until = day.ends_at
+    if day.at is not None and not day_reached(limits, day, state.dearest_turn, ahead=1 + own):
+        # Only turns of other tasks stand in the way, and they may turn out cheaper than the dearest.
+        until = min(until, day.at + RECOUNT)
+    return _wait(lane, Held("budget", reason, until))
+
+
+def day_reached(limits: Limits, day: DayCounted, dearest: Usage = NOTHING_USED, ahead: int = 1) -> str:
+    """What is to be said where a day's budget allows no further turn; empty where it does.
+
+    The next turn is estimated by this day's alone: one that once took more than a day's budget would never be begun again.
+    """
+    used = day.known_usd + day.unpriced * max(day.dearest.usd or 0.0, dearest.usd or 0.0)
+    usd, tokens = (day.dearest.usd or 0.0) * ahead, day.dearest.tokens * ahead
+    message = _budget_exceeded(used, usd, limits.budget_usd_per_day, "USD") or _budget_exceeded(
+        day.usage.tokens, tokens, limits.budget_tokens_per_day, "tokens"
+    )
+    return f"the day's {message}" if message else ""
+
+
 def _without_price(state: State) -> str:
     """Whether a budget of money cannot be kept: turns cost, nobody knows what, and no turn before says what one may cost.
 
     Where one does, each turn without a price counts as the dearest. A budget of tokens bounds them as well.
     """
     limits = state.task.settings.limits
+    usd, tokens = limits.budget_usd or limits.budget_usd_per_day, limits.budget_tokens or limits.budget_tokens_per_day
     ended = state.unpriced and (state.usage.tokens or state.turns_without_tokens)
-    if limits.budget_usd is None or limits.budget_tokens is not None or not ended or state.dearest_turn.usd:
+    if usd is None or tokens is not None or not ended or state.dearest_turn.usd:
         return ""
     turns = plural(state.unpriced, "turn has", "turns have")
-    return f"{turns} no known price, so the budget of {limits.budget_usd:g} USD cannot be kept: pass --budget-tokens"
+    return f"{turns} no known price, so the budget of {usd:g} USD cannot be kept: pass --budget-tokens"
 
 
 def _without_tokens(state: State) -> str:
     """Whether a budget of tokens cannot be kept: the agents tell none."""
     limits = state.task.settings.limits
+    budget = limits.budget_tokens or limits.budget_tokens_per_day
     bounded = limits.max_turns is not None or limits.max_hours is not None
-    if limits.budget_tokens is None or bounded or not state.turns_without_tokens or state.usage.tokens:
+    if budget is None or bounded or not state.turns_without_tokens or state.usage.tokens:
         return ""
     told = f"{plural(state.turns_without_tokens, 'turn')} reported no tokens"
-    return f"{told}, so the budget of {limits.budget_tokens} tokens cannot be kept: pass --max-turns or --max-hours"
+    return f"{told}, so the budget of {budget} tokens cannot be kept: pass --max-turns or --max-hours"
 
 
 def _crashes(state: State, lane: Lane) -> Step | None:

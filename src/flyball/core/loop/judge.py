@@ -27,11 +27,14 @@ from flyball.core.memory.recording import anti_pattern, decisions, revisions
 from flyball.core.model.effects import Option, Question, RunAgent
 from flyball.core.model.events import Fact, Judged, LearningSource
 from flyball.core.model.measurement import Measurement
+from flyball.core.model.naming import LOOP
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Lane, State
+from flyball.core.text.documents import is_document
 
 COVERAGE_TOLERANCE = 1.0
 """Percentage points by which a reported coverage may be off."""
+_NOTES = (".txt", ".log")
 PATTERNS_SHOWN = 20
 PATTERN_SHOWN = 120
 PROBLEMS_SHOWN = 6
@@ -64,7 +67,7 @@ def judge(
     # What a review rejects goes back to a stage that begins anew: there is nothing to remedy in this one.
     own = None if weighed.rejected else Own(struck, strikes, are_rungs_used(state, lane, effect.role))
     verdict = assess(history, seen, thresholds, own)
-    best = not measured.caught and _is_best(state, lane, weigh, weighed)
+    best = not measured.caught and _is_best(state, lane, weigh, weighed, seen)
     recovery = NONE_NEEDED
     if not weighed.rejected:
         repeats = assess(history, seen, thresholds).remedy is not Remedy.CONTINUE
@@ -92,8 +95,16 @@ def judge(
         restore_to=recovery.restore_to,
         fresh_context=bool(recovery.rung) or turn.kind == "context_full",
         lesson=_lesson(lane, turn, weighed, verdict, failure) if recovery.rung else (),
-        findings=weighed.findings,
-        disagreements=_disagreements(claim, weighed, measured),
+        findings=tuple(
+            found if found.id else replace(found, id=f"F{effect.turn}-{found.check or place}")
+            for place, found in enumerate(weighed.findings, 1)
+        ),
+        disagreements=(
+            *_disagreements(claim, weighed, measured),
+            *_not_shown(claim, measured, "failing", "which fails"),
+        ),
+        unconfirmed=_not_shown(claim, measured, "", "which is not there"),
+        left=claim.left[:PROBLEMS_SHOWN],
         patterns_applied=_patterns_applied(claim),
         report_problems=tuple(problem[:PROBLEM_SHOWN] for problem in claim.problems[:PROBLEMS_SHOWN]),
         questions=() if held and signal else _questions(effect, turn),
@@ -131,6 +142,7 @@ def _observation(
         changed_files=() if unchanged else None,
         failing=weighed.failing,
         pass_rate=weighed.rate,
+        passing=measured.counts.passing if measured.counts.total and _has_relevant_change(lane, measured) else None,
         coarse=failure.coarse if failure else None,
         fine=failure.fine if failure else None,
         summary=failure.summary if failure else "",
@@ -139,10 +151,18 @@ def _observation(
         restored=lane.loop.restored,
         tricked=bool(measured.caught),
         in_progress=turn.claim.in_progress,
+        silent=turn.claim.source == "none",
         uncounted=weighed.uncounted,
         tokens=turn.usage.tokens,
         usd=turn.usage.usd or 0.0,
     )
+
+
+def _has_relevant_change(lane: Lane, measured: Measurement) -> bool:
+    """Whether the stage has changed a file that was as the stage found it, other than notes and documents."""
+    before = lane.loop.entry.changed if lane.loop.entry is not None else ()
+    changed = (path for path in measured.changed if path not in before and not path.startswith(f"{LOOP}/"))
+    return any(not is_document(path) and not path.endswith(_NOTES) for path in changed)
 
 
 def _is_at_work(seen: Observation) -> bool:
@@ -164,12 +184,12 @@ def _breaker_after(breaker: breakers.Breaker, recovery: Recovery, verdict: Verdi
     return replace(breaker, state="OPEN", reason=verdict.evidence) if recovery.spent else breaker
 
 
-def _is_best(state: State, lane: Lane, weigh: Weigh, weighed: Weighed) -> bool:
-    """Whether no tree of this stage is as good, the one it began with included; without counts the latest is the best (C15)."""
+def _is_best(state: State, lane: Lane, weigh: Weigh, weighed: Weighed, seen: Observation) -> bool:
+    """Whether no tree of this stage is as good, the one it began with included; without counts, or while the agent is at work, the latest is the best (C15)."""
     best = lane.loop.best_score
     if best is None and lane.loop.entry is not None:
         best = weigh(state, lane, lane.loop.entry, Claim()).score
-    return best is None or weighed.score > best or (weighed.uncounted and weighed.score == best)
+    return best is None or weighed.score > best or ((weighed.uncounted or _is_at_work(seen)) and weighed.score == best)
 
 
 def _lesson(
@@ -195,6 +215,12 @@ def _disagreements(claim: Claim, weighed: Weighed, measured: Measurement) -> tup
         for key, said in sorted(claim.metrics.items())
         if (key in values and said != values[key]) or (key in shares and _differs(said, shares[key]))
     )
+
+
+def _not_shown(claim: Claim, measured: Measurement, found: str, why: str) -> tuple[str, ...]:
+    """The criteria whose test or line was looked up, with that result; a claim that was not looked up is none of them."""
+    named = (each for each in claim.criteria if measured.shown.get(each.shown_by) == found)
+    return tuple(f"{each.id}: shown by {each.shown_by[:PROBLEM_SHOWN]}, {why}" for each in named)[:PROBLEMS_SHOWN]
 
 
 def _coverage(measured: Measurement) -> dict[str, float]:

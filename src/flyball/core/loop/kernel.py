@@ -21,6 +21,8 @@ from flyball.core.loop.failures import required_work
 from flyball.core.loop.gates import Weigh
 from flyball.core.loop.judge import judge, learnings
 from flyball.core.loop.remembering import recall_first
+from flyball.core.loop.reviewing import commits_shown
+from flyball.core.loop.situation import named_commits, start_of
 from flyball.core.loop.step import NOTHING, Step, perform, record
 from flyball.core.loop.workflow import BOTH_GATES, Brief
 from flyball.core.model.effects import Measure, RunAgent, Save
@@ -70,7 +72,8 @@ def iterate(
         assert turn.saved is not None
         number = turn.effect.turn
         wanted = measure(state, lane, stage, EffectId(f"measure/{number}"), turn.saved.commit)
-        return perform(narrow(replace(wanted, turn=number)))
+        shown = tuple(dict.fromkeys(each.shown_by for each in ended.claim.criteria if each.shown_by))
+        return perform(narrow(replace(wanted, turn=number, shown=shown)))
     return record(*verdict_on(state, lane, stage, turn.effect, ended, turn.measured))
 
 
@@ -107,7 +110,9 @@ def spawn(
     held = guards.before_turn(state, lane, role, reviewing=bool(copy))
     if held is not None:
         return held
-    recall = recall_first(state, lane, reviewing=bool(copy))
+    candidate = Commit(commit or lane.head) if copy else Commit("")
+    shown = commits_shown(state, lane, role, purpose, candidate) if copy else named_commits(state, lane)
+    recall = recall_first(state, lane, reviewing=bool(copy), commit=candidate, shown=shown if copy else {})
     if recall is not None:
         return perform(recall)
     player = casting.player_for(state, lane, role, reviewing=bool(copy))
@@ -130,11 +135,12 @@ def spawn(
             session_usage=lane.session_usage.get(player.agent, Usage()) if session else Usage(),
             item=lane.item,
             copy=copy,
-            commit=Commit(commit or lane.head) if copy else Commit(""),
+            commit=candidate,
             purpose=purpose,
             authors=casting.authors(state, lane) if copy else (),
             product=product,
             recalled=tuple(each.id for each in lane.recalled.learnings) if lane.recalled is not None else (),
+            shown=shown,
         )
     )
 
@@ -210,7 +216,7 @@ def measure(state: State, lane: Lane, stage: Stage, name: EffectId, candidate: C
         failed_exits=state.baseline.failed_exits if state.baseline else {},
         work=required_work(state, lane),
         midway=state.midway,
-        since=lane.base if lane.item and lane.base else state.round_base or state.prepared.base,
+        since=start_of(state, lane),
     )
 
 

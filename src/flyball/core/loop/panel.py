@@ -1,7 +1,7 @@
 """A panel: reviewers look at one tree, each on a disposable copy of its own, and are weighed together.
 
     convene   one turn for each seat, as many side by side as the task allows
-    count     a turn that crashed, was limited or interrupted is set aside and made again
+    count     a turn that crashed, was limited or interrupted is set aside and made again, and so once is a report that rests on void findings
     answers   once every seat has one that counts, the workflow weighs them
 
 QA is a panel of one, a backlog's validators of four.
@@ -11,16 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from flyball.core.loop import kernel
+from flyball.core.claims import looks
+from flyball.core.claims.claims import Claim
+from flyball.core.loop import kernel, questions, reviewing
 from flyball.core.loop.step import NOTHING, Step, record
 from flyball.core.loop.workflow import Brief
 from flyball.core.model.batch_events import SeatAnswered
-from flyball.core.model.effects import Recall, RunAgent
-from flyball.core.model.events import Fact
+from flyball.core.model.effects import CountDay, Recall, RunAgent
+from flyball.core.model.events import Fact, TurnSetAside
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import Lane, Panel, State
 from flyball.core.model.task import MAIN
+from flyball.core.text.scrubbing import clean
 
+DETAIL_SHOWN = 600
 Answers = Mapping[str, tuple[RunAgent, TurnEnded]]
 Read = Callable[[RunAgent, TurnEnded], tuple[Fact, ...]]
 
@@ -45,6 +49,10 @@ def convene(
             turn = kernel.turn_that_counts(state, lane, effect, panel.ended[key])
             if isinstance(turn, Step):
                 return turn
+            turn = reviewing.number_findings(lane, effect, turn)
+            again = _ask_again(state, lane, panel, effect, turn.claim) if purpose != "consent" else None
+            if again is not None:
+                return again
             return record(SeatAnswered(effect.turn, effect.role, lane=lane.name), *read(effect, turn))
     taken = {*panel.answers, *(effect.role for effect in panel.turns.values())}
     missing = [seat for seat in seats if seat not in taken]
@@ -52,10 +60,21 @@ def convene(
     if missing and room > 0:
         copy = missing[0] if lane.name == MAIN else f"{lane.name}-{missing[0]}"
         wanted = kernel.spawn(state, lane, brief, role=missing[0], purpose=purpose, copy=copy, commit=commit)
-        if any(isinstance(effect, RunAgent | Recall) for effect in wanted.effects):
+        if any(isinstance(effect, RunAgent | Recall | CountDay) for effect in wanted.effects):
             return wanted
         # A guard holds: those that may run do, and it is asked again when they have ended.
         return NOTHING if panel.turns else wanted
     if panel.turns or missing:
         return NOTHING
     return {seat: panel.answers[seat] for seat in seats}
+
+
+def _ask_again(state: State, lane: Lane, panel: Panel, effect: RunAgent, claim: Claim) -> Step | None:
+    """What is done about a report that rests on findings of which none counts: it neither rejects nor approves the work.
+
+    The reviewer is told which those are and asked once more. Where it rejects the work for such reasons again, a person is asked.
+    """
+    if effect.role not in panel.void and looks.rests_on_void(claim):
+        detail = "; ".join(f"{each.message} ({each.aside})" for each in claim.findings if each.aside)
+        return record(TurnSetAside(effect.turn, "void", clean(detail, DETAIL_SHOWN), lane=lane.name))
+    return questions.put(state, lane, questions.void_review(lane, effect.role, claim)) if looks.is_void(claim) else None

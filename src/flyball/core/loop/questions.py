@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from shlex import quote
 
+from flyball.core.claims.claims import Claim
 from flyball.core.loop.answers import HOURLY_LIMIT, Follow, take
 from flyball.core.loop.step import NOTHING, Step, halt, perform
 from flyball.core.model.effects import Ask, Option, Question
 from flyball.core.model.events import Judged, LimitHit, TaskStopped
-from flyball.core.model.measurement import GateResult
+from flyball.core.model.measurement import CHANGES_OF_TESTS, GateResult
 from flyball.core.model.state import Asked, Lane, State
 from flyball.core.model.task import MAIN, EffectId
 from flyball.core.text.quantities import first_few, plural
@@ -24,10 +25,9 @@ FOUR_CHOICES = (
 ROLLBACK = "rollback"
 TRICK_SHOWN = 300
 PATHS_SHOWN = 5
-_OF_TESTS = frozenset({"test-deleted", "test-weakened", "test-skipped", "test-config-changed", "protected-changed"})
-"""Changes of protected files, which a request may need."""
 BLOCKERS_SHOWN = 600
 CONFIRMATIONS_BY_DEFAULT = 2
+CANNOT_REPORT = 'A report says it by `"exit_signal": true`. If its program cannot report, put exit_signal = "exit-0" beside its command in [agents.NAME] of flyball.toml for the next task.'
 OUT_OF_REACH = "out-of-reach"
 TOOL_UNUSABLE = "tool-unusable"
 CHECKED_BY = {"lint": "lint_clean", "complexity": "complexity"}
@@ -47,14 +47,16 @@ def led_by_trick(state: State, lane: Lane, reason: str) -> str:
     """A reason the loop ends for, behind what was undone and stands against it, if something does, and before the way out."""
     caught = lane.loop.caught
     restored = [t for t in lane.loop.last.tricks if t.harmless] if lane.loop.last is not None else []
-    tests = [t.path for t in (caught.tricks if caught else restored) if t.kind in _OF_TESTS]
+    tests = [t.path for t in (caught.tricks if caught else restored) if t.kind in CHANGES_OF_TESTS]
     if lane.refused and (caught is None or caught.tricks[0].path in lane.refused):
         tests = list(lane.refused)
         lead = f"The agent asked to change {first_few(lane.refused, 3)}, and that was refused."
     elif caught is not None:
-        trick = caught.tricks[0]
-        told = f"{trick.kind}: {trick.path}: {trick.detail}"[:TRICK_SHOWN].rstrip(". ")
-        lead = f"A trick was caught in iteration {caught.iteration}: {told}."
+        trick = next((t for t in caught.tricks if t.kind not in CHANGES_OF_TESTS), caught.tricks[0])
+        undone = trick.kind in CHANGES_OF_TESTS
+        what = "A change of a protected file was undone" if undone else "A trick was caught"
+        told = f"{trick.path}: {trick.detail}"[:TRICK_SHOWN].rstrip(". ")
+        lead = f"{what} in iteration {caught.iteration}: {told}."
     elif tests:
         lead = f"The change of {first_few(sorted(set(tests)), 3)} was undone: the file is protected."
     else:
@@ -109,8 +111,11 @@ def no_exit_signal(lane: Lane) -> Question:
         Option("abort", "end the task"),
     )
     text = f"{lane.stage}: the gates hold, but the agent has not said that it is done ({lane.loop.unsignalled} times)."
-    default = "confirm" if lane.loop.unsignalled == CONFIRMATIONS_BY_DEFAULT else None
-    return Question("no-exit-signal", text, options, default=default)
+    if lane.loop.unsignalled == CONFIRMATIONS_BY_DEFAULT:
+        return Question("no-exit-signal", text, options, default="confirm")
+    # It was asked to confirm and did not: the first option is the one that is proposed.
+    confirm, accept, abort = options
+    return Question("no-exit-signal", f"{text} {CANNOT_REPORT}", (accept, confirm, abort))
 
 
 def protected_change(lane: Lane) -> Question:
@@ -141,6 +146,13 @@ def work_rejected(state: State, lane: Lane, by: str) -> Question:
     why = f": {lane.loop.findings[0].message}" if lane.loop.findings else ""
     text = led_by_trick(state, lane, f"{by} rejected the work {lane.rejections} times{why}")
     return Question(f"{by.lower()}-rejected", text, choices(state, lane), detail="\n".join(lines))
+
+
+def void_review(lane: Lane, role: str, claim: Claim) -> Question:
+    """What a person is asked about a reviewer whose reasons do not count; `reset` has the work reviewed anew."""
+    text = f"{lane.stage}: the {role} rejected the work twice, and no finding it gave counts: nothing is approved or rejected."
+    told = (f"{each.severity}: {each.place}: {each.message} ({each.aside})" for each in claim.findings)
+    return Question("void-review", text, FOUR_CHOICES, detail="\n".join(told))
 
 
 def hourly_limit(reason: str, ends_at: datetime) -> Question:

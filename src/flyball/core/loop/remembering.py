@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from msgspec.structs import replace
 
 from flyball.core.model.effects import Recall
 from flyball.core.model.state import Lane, State
-from flyball.core.model.task import Item
+from flyball.core.model.task import Commit, Item
 
 WORDS_ASKED = 1000
 FILES_ASKED = 16
 RELATED_ASKED = 32
 
 
-def recall_first(state: State, lane: Lane, *, reviewing: bool) -> Recall | None:
+def recall_first(
+    state: State, lane: Lane, *, reviewing: bool, commit: str = "", shown: Mapping[str, Commit] = MappingProxyType({})
+) -> Recall | None:
     """The recall the lane's next turn needs; none where the same was answered already since the stage began."""
     item = next((each for each in state.items if each.id == lane.item), None)
     under_way = tuple(each for each in state.items if each.status == "in-progress")
@@ -29,6 +34,8 @@ def recall_first(state: State, lane: Lane, *, reviewing: bool) -> Recall | None:
         related=_related_items(state, item) if item is not None else (),
         learned=state.learned,
         reviewing=reviewing,
+        commit=Commit(commit),
+        shown=dict(shown),
     )
     known = lane.recall
     return None if known and replace(known, id=wanted.id, at=None, attempt=1) == wanted else wanted

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
+
+from flyball.core.loop.forms import Form
 
 Ability = Literal["read", "search", "edit", "shell", "agent", "ask", "todo"]
 
@@ -16,7 +19,7 @@ WORKING: tuple[Ability, ...] = (*LOOKING, "edit", "shell")
 class Role(msgspec.Struct, frozen=True):
     """What an agent may be asked to be: when to call on it, what it needs to be able to do, and what it is told.
 
-    A role that `reviews` judges what others wrote: another model than theirs is wanted for it.
+    A role that `reviews` judges what others wrote: another model than theirs is wanted for it. `form` is what it reports.
     """
 
     name: str
@@ -24,3 +27,8 @@ class Role(msgspec.Struct, frozen=True):
     abilities: tuple[Ability, ...]
     text: str
     reviews: bool = False
+    form: Form = "work"
+
+
+def role_named(name: str, cards: Iterable[Role]) -> Role:
+    return next((card for card in cards if card.name == name), Role(name, "", WORKING, f"You are the {name}."))

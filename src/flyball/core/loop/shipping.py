@@ -64,9 +64,14 @@ def last_measured(state: State, lane: Lane) -> Measurement | None:
 
 
 def gates_told(state: State, lane: Lane, passed: str = "gates passed") -> str:
-    """That gates `passed`, or what is true in its place where known failures remain."""
+    """That gates `passed`, or what is true in its place where a test or a gate fails."""
     measured = last_measured(state, lane)
-    return measured.counts.summary if measured is not None and measured.counts.known_failing else passed
+    if measured is None:
+        return passed
+    if measured.counts.failing or measured.counts.known_failing:
+        return measured.counts.summary
+    failed = tuple(gate.name for gate in measured.gates if not gate.passed)
+    return f"failed gates: {first_few(failed, 5)}" if failed else passed
 
 
 def _is_pushed(state: State) -> bool:
@@ -95,8 +100,16 @@ def _report(state: State, lane: Lane, name: EffectId, passed: str) -> Save:
 def _reason(state: State, lane: Lane, passed: str, branch: str) -> str:
     forced = list(dict.fromkeys(v.stage for v in lane.visits if v.forced))
     if forced:
-        return f"finished with stages skipped by a person, not verified: {', '.join(forced)}; branch {branch}"
-    return "; ".join(part for part in (passed, evidence(state), f"the work is on branch {branch}") if part)
+        left = gates_told(state, state.main, "")
+        return f"finished with stages skipped by a person, not verified: {', '.join(forced)}{f'; {left}' if left else ''}; branch {branch}"
+    parts = (passed, missing_review(state), evidence(state), f"the work is on branch {branch}")
+    return "; ".join(part for part in parts if part)
+
+
+def missing_review(state: State) -> str:
+    """Why nobody reviewed the work, where its last stage was a review that was left out."""
+    left = [visit for visit in state.main.visits if visit.completed_at is not None]
+    return left[-1].exit_reason if left and left[-1].unreviewed else ""
 
 
 ELSEWHERE = (

@@ -12,6 +12,8 @@ from flyball.core.model.state import Lane
 HELD = "held"
 """Gate and signal held in the same iteration, or a person took the signal's place."""
 REJECTED = "rejected"
+LEFT_OUT = "left out"
+"""A setting, or what was measured, makes a turn of the stage unnecessary."""
 SKIPPED = "skipped"
 BY_A_PERSON = "skipped by a person"
 """Why a stage that was skipped is left, in the words of every screen."""
@@ -31,6 +33,7 @@ class Transition(msgspec.Struct, frozen=True):
     completed: bool = False
     rejected: bool = False
     forced: bool = False
+    unreviewed: bool = False
 
 
 def move(table: Sequence[Transition], lane: Lane, when: str, reason: str = "") -> Moved:
@@ -44,6 +47,7 @@ def move(table: Sequence[Transition], lane: Lane, when: str, reason: str = "") -
         completed=row.completed,
         rejected=row.rejected,
         forced=row.forced,
+        unreviewed=row.unreviewed,
         lane=lane.name,
     )
 

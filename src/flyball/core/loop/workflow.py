@@ -14,7 +14,6 @@ from flyball.core.loop.step import Step
 from flyball.core.loop.transitions import Transition
 from flyball.core.model.effects import Effect
 from flyball.core.model.events import Fact, Moved
-from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Outcome
 from flyball.core.model.state import Lane, Record, State
 
@@ -60,7 +59,7 @@ class Workflow(msgspec.Struct, frozen=True):
     are none, each item has a status of its own. `covering` is the stage that measures which criteria have tests, `planning` are those in which no
     work has begun, `closing` the one in which only the report and the branch are left. `takes_sessions`: it goes on with sessions that another program kept by stage.
     `lines` are its facts and effects on screens, `notes` what they add to the report, `limit` is a limit of its own at which it stopped, with what was used.
-    `imports`: it works to plans that other tools keep, and marks them. `objection` says why a baseline is not enough to work from, `percent` and `overall` how far a stage and the whole task are, `story`
+    `imports`: it works to plans that other tools keep, and marks them. `percent` and `overall` how far a stage and the whole task are, `story`
     what the demo has shown, `unverified` which items are done by a person's tick alone.
     """
 
@@ -92,7 +91,6 @@ class Workflow(msgspec.Struct, frozen=True):
     planning: frozenset[str] = frozenset()
     takes_sessions: bool = False
     imports: bool = False
-    objection: Callable[[Measurement], str] = lambda _measured: ""
     percent: Callable[[str, StageNumbers], int] = lambda _stage, _numbers: 0
     overall: Callable[[str, int, Collection[str]], int] = lambda _stage, _iteration, _completed: 0
     demo: Demo | None = None

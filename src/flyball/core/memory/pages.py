@@ -1,7 +1,5 @@
 """A learning as a file of `learnings/` tells it: read back from its page, for learnings that no journal here knows."""
 
-from __future__ import annotations
-
 import re
 
 from flyball.core.model.events import LearningRecorded
@@ -15,7 +13,6 @@ _LONGEST = 400
 
 
 def read_page(text: str) -> LearningRecorded | None:
-    """The learning of a page; none where it is no such page."""
     lines = [_ESCAPED.sub(r"\1", line.rstrip()) for line in text.split("\n")]
     head = _HEAD.fullmatch(lines[0]) if lines else None
     if head is None:

@@ -1,7 +1,5 @@
 """Which learnings fit a turn best: a score from shared files, items, words and age, with all its numbers in one table."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -59,8 +57,6 @@ class TurnSubject(msgspec.Struct, frozen=True):
 
 
 class Ranked(msgspec.Struct, frozen=True):
-    """A learning with its score and what the score is made of."""
-
     entry: LearningEntry
     score: float
     why: str
@@ -74,7 +70,6 @@ def text_of(entry: LearningEntry) -> tuple[str, ...]:
 
 
 def rank(entries: Iterable[LearningEntry], question: TurnSubject, least: float = WEIGHTS.least) -> list[Ranked]:
-    """Those that are worth showing, best first."""
     known = list(entries)
     texts = {entry.id: text_of(entry) for entry in known}
     by_words = word_scores(texts, question.words)

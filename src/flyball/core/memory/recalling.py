@@ -3,8 +3,6 @@
 A reviewer is also told of contradictions: a proposed decision and an earlier kept one on the same subject with another choice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
@@ -28,7 +26,6 @@ CONTRADICTIONS = 4
 
 
 def recall(request: Recall, task: str, tasks: Mapping[str, Learnings], tree: Tree) -> Recalled:
-    """The outcome of a recall for a task, from the learnings of all tasks of its repository."""
     entries = settle(tasks)
     subject = TurnSubject(task, words(request.words), request.files, request.item, request.related, request.at)
     shown = choose(entries, subject, tree)

@@ -3,8 +3,6 @@
 Code records them, from facts alone. What stood in the turn's prompt as a learning, or is known already, is not recorded again.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import asdict
 
 from flyball.core.claims.values import Claim
@@ -28,7 +26,6 @@ _LONG_ENOUGH = 4
 def decisions(
     state: State, lane: Lane, effect: RunAgent, turn: TurnEnded, measured: Measurement | None = None
 ) -> tuple[LearningRecorded, ...]:
-    """The decisions a turn reported that are new."""
     known = _known_sayings(state, lane)
     facts: list[LearningRecorded] = []
     for decision in turn.claim.decisions:

@@ -3,8 +3,6 @@
 A learning is named `TASK/N`. Within its own task N is enough, and so are forms such as `003` and `003-slug.md`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -98,7 +96,6 @@ def _revise(entries: dict[str, LearningEntry], tasks: Mapping[str, Learnings]) -
 
 
 def _missing(entry: LearningEntry, entries: Mapping[str, LearningEntry]) -> str:
-    """What a learning depends on that is gone; one that is named by its title is found by it."""
     named = (
         entries.get(reference(entry.task, text)) or _by_title(entry.task, text, entries.values())
         for text in entry.fact.depends_on

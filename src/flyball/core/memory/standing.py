@@ -5,8 +5,6 @@ again, going back behind it leaves it `undone`. A person's word is final. What a
 later work is accepted: an alarm that ends in nothing teaches nothing. Given the same facts, or only those in `KINDS`, everybody comes to the same states.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -32,7 +30,6 @@ Changes = Callable[[KnownLearning], bool]
 
 
 def remember(learnings: Learnings, event: ev.Event) -> None:
-    """Take in the next fact of the task."""
     apply = _TABLE.get(type(event.fact))
     if apply is not None:
         apply(learnings, event.at, event.fact)
@@ -101,7 +98,14 @@ def _on_ended(learnings: Learnings, _at: datetime, fact: ev.Ended) -> None:
                 learnings.trees = (outcome.tree,)
                 _make(learnings, outcome.base, lane)
         case Saved() if outcome.accepted and lane == MAIN:
-            _accept(learnings, outcome)
+            # What stands on the task's branch is kept; a tree that was there before is a way back, and keeps nothing new.
+            learnings.accepted += 1
+            back = outcome.tree in learnings.trees[:-1] and outcome.tree != learnings.trees[-1]
+            if not back:
+                told = f"accepted with {outcome.label}"
+                _change(learnings, lambda each: each.standing == "proposed" and each.fact.lane == MAIN, "kept", told)
+            learnings.trees = (*learnings.trees, outcome.tree)[-RECENT_TREES:]
+            _make(learnings, outcome.commit, MAIN)
         case Saved() | Mended():
             _make(learnings, outcome.commit, lane)
         case Integrated():
@@ -115,17 +119,6 @@ def _make(learnings: Learnings, commit: str, lane: str) -> None:
     learnings.made[commit] = Made(lane, learnings.turns.get(lane, 0), learnings.accepted)
     if len(learnings.made) > RECENT_COMMITS:
         del learnings.made[next(iter(learnings.made))]
-
-
-def _accept(learnings: Learnings, saved: Saved) -> None:
-    """What stands on the task's branch is kept; a tree that was there before is a way back, and keeps nothing new."""
-    learnings.accepted += 1
-    back = saved.tree in learnings.trees[:-1] and saved.tree != learnings.trees[-1]
-    if not back:
-        told = f"accepted with {saved.label}"
-        _change(learnings, lambda each: each.standing == "proposed" and each.fact.lane == MAIN, "kept", told)
-    learnings.trees = (*learnings.trees, saved.tree)[-RECENT_TREES:]
-    _make(learnings, saved.commit, MAIN)
 
 
 def _take_back(learnings: Learnings, restored: Restored, lane: str) -> None:

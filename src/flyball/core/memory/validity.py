@@ -3,8 +3,6 @@
 Three forms of `Invalidated If` are looked up: `path X exists`, `path X gone` and `X mentions Y`. Any other text is for the reader.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import PurePosixPath
@@ -24,8 +22,6 @@ _MENTIONS = re.compile(
 
 
 class Tree(Protocol):
-    """The tree a learning is looked up in."""
-
     def exists(self, path: str) -> bool: ...
     def text(self, path: str) -> str | None: ...
     def text_then(self, commit: str, path: str) -> str | None: ...
@@ -47,7 +43,6 @@ class Doubt(msgspec.Struct, frozen=True):
 
 
 def condition(text: str) -> Condition | None:
-    """The condition a text states, if it is one of the three forms and its path lies in the tree."""
     found = _PATH.fullmatch(text.strip()) or _MENTIONS.fullmatch(text.strip())
     if found is None or not _is_inside(found["path"]):
         return None

@@ -1,7 +1,5 @@
 """Words of a text as they are searched: lower case, parts of names apart, without those that say nothing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The facts of what happens side by side: lanes, seats of a panel, batches, what became of each piece of work, what goes back."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from flyball.core.advice.batch import BatchResult

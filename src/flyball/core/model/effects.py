@@ -1,7 +1,5 @@
 """What may be asked of the world: every effect has a deterministic id, and asking twice for one id does it once."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import ClassVar, Literal
 
@@ -16,8 +14,6 @@ BASELINE = "measure/baseline"
 
 
 class Option(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One answer a person may choose."""
-
     key: str
     meaning: str
 
@@ -38,6 +34,11 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     detail: str = ""
     again: bool = False
     kept: str = ""
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """The detail line by line, without what the text says already."""
+        return tuple(line for line in self.detail.splitlines() if line not in self.text)
 
 
 class _Identified(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="effect"):
@@ -60,6 +61,11 @@ class Effect(_Identified, frozen=True, omit_defaults=True, kw_only=True):
     def begun_at(self) -> datetime:
         assert self.at is not None, f"{self.id} was not begun"
         return self.at
+
+    @property
+    def step(self) -> str:
+        """Its id without lane and number, as screens name it."""
+        return next(part for part in self.id.split("/") if part.partition("+")[0] != self.lane)
 
 
 class Prepare(Effect, frozen=True, omit_defaults=True, tag="prepare"):
@@ -90,7 +96,8 @@ class RunAgent(Effect, frozen=True, omit_defaults=True, tag="run_agent"):
 
     `session_usage` is what the conversation had used before, for agents that only tell its total. A reviewer is told apart from
     the `authors` of what it reviews; one who writes `product` code is an author from then on. The learnings in `recalled` stand in
-    its prompt.
+    its prompt. Its git finds the commits that are `shown` as `flyball/NAME`: `start`, where the work began; in a copy `seen`, what the role
+    looked at last, and `accepted`, what tests were accepted in; else the `tree` that it begins with, `last-good` and what was `undone`.
     """
 
     role: str
@@ -111,13 +118,15 @@ class RunAgent(Effect, frozen=True, omit_defaults=True, tag="run_agent"):
     authors: tuple[Author, ...] = ()
     product: bool = False
     recalled: tuple[str, ...] = ()
+    shown: dict[str, Commit] = {}
 
 
 class Recall(Effect, frozen=True, omit_defaults=True, tag="recall"):
     """Find the learnings of the repository's tasks that fit the lane's next turn, and look whether they still hold in its tree.
 
     They are searched by `words` and `files`, and by what `related` items are; `learned` is how many the task itself has recorded,
-    so that a new one is a new question. One who is `reviewing` is told of contradictions with decisions that are not accepted yet.
+    so that a new one is a new question. One who is `reviewing` is told of contradictions with decisions that are not accepted yet, and of
+    what `commit` changes since those that are `shown`.
     """
 
     words: str
@@ -126,6 +135,12 @@ class Recall(Effect, frozen=True, omit_defaults=True, tag="recall"):
     related: tuple[str, ...] = ()
     learned: int = 0
     reviewing: bool = False
+    commit: Commit = Commit("")
+    shown: dict[str, Commit] = {}
+
+
+class CountDay(Effect, frozen=True, omit_defaults=True, tag="count_day"):
+    """Sum up what turns of all tasks of this user used on the present local day."""
 
 
 class Measure(Effect, frozen=True, omit_defaults=True, tag="measure"):
@@ -138,6 +153,7 @@ class Measure(Effect, frozen=True, omit_defaults=True, tag="measure"):
     where tests failed. Tests in `work` failed then, too (`*`: all that did), and are excused by nothing.
     `checks`: a review by criteria will judge this task, so its tools are tried too, and its criteria after a rejection. `midway`: the task began in a later stage than the first,
     so the tests of its criteria may be older than it. `since` is the tree this piece of work began from, `base` where it is empty.
+    `shown` are the tests and lines that the turn names for its criteria.
     """
 
     kind: MeasurementKind
@@ -159,6 +175,7 @@ class Measure(Effect, frozen=True, omit_defaults=True, tag="measure"):
     checks: bool = False
     midway: bool = False
     since: Commit = Commit("")
+    shown: tuple[str, ...] = ()
 
 
 class Save(Effect, frozen=True, omit_defaults=True, tag="save"):
@@ -239,6 +256,4 @@ class Wait(Effect, frozen=True, omit_defaults=True, tag="wait"):
 
 
 class Ask(Effect, frozen=True, omit_defaults=True, tag="ask"):
-    """Put a question to a person."""
-
     question: Question

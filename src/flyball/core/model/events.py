@@ -1,7 +1,5 @@
 """The facts a journal holds: what was seen and what was judged, with names chosen to be stored for ever."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Generic, Literal
 
@@ -55,15 +53,16 @@ class Begun(Fact, Generic[Effect_co], frozen=True, omit_defaults=True, tag="effe
 
 
 class Ended(Fact, Generic[Outcome_co], frozen=True, omit_defaults=True, tag="effect.ended"):
-    """An effect has its outcome."""
-
     id: EffectId
     outcome: Outcome_co
     attempt: int = 1
 
 
 class Judged(Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
-    """One iteration was weighed: gates, progress, health, and what follows; a `batch` is a whole item, by its reviews."""
+    """One iteration was weighed: gates, progress, health, and what follows; a `batch` is a whole item, by its reviews.
+
+    `unconfirmed` are criteria for which the agent names a test or line that is not there; `left` is what it says remains.
+    """
 
     stage: str
     iteration: int
@@ -86,6 +85,8 @@ class Judged(Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
     lesson: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     disagreements: tuple[str, ...] = ()
+    unconfirmed: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
     patterns_applied: tuple[str, ...] = ()
     report_problems: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
@@ -95,17 +96,20 @@ class Judged(Fact, frozen=True, omit_defaults=True, tag="iteration.judged"):
 
 
 class TurnSetAside(Fact, frozen=True, omit_defaults=True, tag="turn.set_aside"):
-    """A turn that is no iteration: limited, crashed, interrupted, or one that planned."""
+    """A turn that is no iteration: limited, crashed, interrupted, one that planned, or a review that rested on `void` findings."""
 
     turn: int
-    why: Literal["limited", "crashed", "interrupted", "planned", "absent", "consent"]
+    why: Literal["limited", "crashed", "interrupted", "planned", "absent", "consent", "void"]
     detail: str = ""
     agent: str = ""
     lane: str = MAIN
 
 
 class Moved(Fact, frozen=True, omit_defaults=True, tag="stage.moved"):
-    """A lane is in another stage now, `completed` with a whole item; `accepts_tests`: those its head holds are protected from then on."""
+    """A lane is in another stage now, `completed` with a whole item; `accepts_tests`: those its head holds are protected from then on.
+
+    `unreviewed`: a setting, or what was measured, made the review unnecessary that the stage would have been.
+    """
 
     stage: str
     previous: str
@@ -114,6 +118,7 @@ class Moved(Fact, frozen=True, omit_defaults=True, tag="stage.moved"):
     rejected: bool = False
     completed: bool = False
     accepts_tests: bool = False
+    unreviewed: bool = False
     lane: str = MAIN
 
 
@@ -158,12 +163,10 @@ class ItemsSet(Fact, frozen=True, omit_defaults=True, tag="items.set"):
     """What the task consists of is known; a review adds to what there was, whoever that was from."""
 
     items: tuple[Item, ...]
-    by: Literal["document", "planner", "request", "person", "review"]
+    by: Literal["document", "planner", "tester", "request", "person", "review"]
 
 
 class ItemChanged(Fact, frozen=True, omit_defaults=True, tag="item.changed"):
-    """One item has another status."""
-
     id: str
     status: Literal["not-started", "in-progress", "completed", "blocked"]
 
@@ -240,7 +243,6 @@ class FailuresDecided(Fact, frozen=True, omit_defaults=True, tag="failures.decid
 
     @property
     def message(self) -> str:
-        """In one line, what was decided and by whom."""
         if not self.work:
             who = {"nobody": "nobody said that they are part of the work", "person": "a person said so"}
             message = plural(self.failing, "test is a known failure", "tests are known failures")
@@ -273,7 +275,6 @@ class PersonSpoke(Fact, frozen=True, omit_defaults=True, tag="person.spoke"):
 
     @property
     def is_for_task(self) -> bool:
-        """Whether it is for the task as a whole, not for a subtask's lane."""
         return self.lane in {"", MAIN}
 
 
@@ -324,8 +325,6 @@ class TaskStopped(Fact, frozen=True, omit_defaults=True, tag="task.stopped"):
 
 
 class Event(msgspec.Struct, Generic[Fact_co], frozen=True):
-    """A fact with its place in the journal."""
-
     seq: int
     at: datetime
     epoch: int

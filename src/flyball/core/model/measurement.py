@@ -1,7 +1,5 @@
 """What flyball found out itself: the values a measurement is made of."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec
@@ -71,6 +69,12 @@ TrickKind = Literal[
 ]
 
 
+CHANGES_OF_TESTS: frozenset[TrickKind] = frozenset(
+    {"test-deleted", "test-weakened", "test-skipped", "test-config-changed", "protected-changed"}
+)
+"""Changes of protected files, which a request may need: no measurement tells those from a trick, so none is called one."""
+
+
 class Trick(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something in the candidate that would have made the gate say more than is true."""
 
@@ -95,20 +99,6 @@ class Remark(msgspec.Struct, frozen=True, omit_defaults=True):
 REMARKS_MEANING = "Worth a look, and no more: a remark proves nothing and decides nothing. Honest code has them, too."
 
 
-class Noticed(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Whether any measurement notices the change, and the evidence in one line; `files` hold the product code it is about.
-
-    A `new-test` fails on the product as it was and when the changed code is broken; an `existing-test` only fails when it is broken.
-    `unnamed` are the criteria, of several, that no test names; `unstated` the examples that criteria give and no test states.
-    """
-
-    kind: Literal["new-test", "existing-test", "nothing", "no-product", "unprobed"]
-    evidence: str = ""
-    files: tuple[str, ...] = ()
-    unnamed: tuple[str, ...] = ()
-    unstated: tuple[str, ...] = ()
-
-
 class NewTest(msgspec.Struct, frozen=True, omit_defaults=True):
     """A test the baseline did not have: how it ended, why, and which criteria it names."""
 
@@ -119,6 +109,31 @@ class NewTest(msgspec.Struct, frozen=True, omit_defaults=True):
     detail: str = ""
     criteria: tuple[str, ...] = ()
     tests_in_source: int = 1
+
+
+class Noticed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Whether any measurement notices the change, and the evidence in one line; `files` hold the product code it is about.
+
+    A `new-test` fails on the product as it was and when the changed code is broken; an `existing-test` only fails when it is broken.
+    `unnamed` are the criteria, of several, that no test names; `unstated` the examples that criteria give and no test states.
+    `tests` are the first of those that the work added.
+    """
+
+    kind: Literal["new-test", "existing-test", "nothing", "no-product", "unprobed"]
+    evidence: str = ""
+    files: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
+    unstated: tuple[str, ...] = ()
+    tests: tuple[NewTest, ...] = ()
+
+
+class FailedTest(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why a test failed, in the first line of its message, and the place in the project that it came from."""
+
+    test: str
+    message: str
+    file: str = ""
+    line: int = 0
 
 
 class Check(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -140,7 +155,7 @@ class GateVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Files(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the candidate changed since the task began."""
+    """What the candidate changed since the task began; `lines` are those added and removed, None where nobody asks for them."""
 
     created: int = 0
     modified: int = 0
@@ -151,6 +166,7 @@ class Files(msgspec.Struct, frozen=True, omit_defaults=True):
     diagrams_valid: int = 0
     diagrams_broken: tuple[str, ...] = ()
     documents_empty: tuple[str, ...] = ()
+    lines: int | None = None
 
 
 class Quality(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -192,6 +208,8 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     `tools` are what QA uses beside the gates, with how each ran.
     `mended` is the candidate's tree with the paths in `put_back`, which tricks changed, as they were accepted.
     `remarks` are for the reviewer and the report: suspicion without proof, the most telling; `remarks_left` are those beyond them.
+    `reused` says when and for which task the same was measured before, where nothing ran this time.
+    `shown` says of each test and line that the turn names for a criterion how the test ended, else that it is `there`, else nothing.
     `unparsed` names changed sources that do not parse; `noticed` is None where it was not asked whether a test notices the change.
     """
 
@@ -201,6 +219,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     counts: Counts = Counts()
     tests_ref: str = ""
     failing: tuple[str, ...] = ()
+    failures: tuple[FailedTest, ...] = ()
     uncounted: bool = False
     known: tuple[str, ...] = ()
     failing_ref: str = ""
@@ -229,6 +248,8 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     remarks_left: int = 0
     unparsed: tuple[str, ...] = ()
     noticed: Noticed | None = None
+    shown: dict[str, str] = {}
+    reused: str = ""
 
     @property
     def caught(self) -> tuple[Trick, ...]:
@@ -282,10 +303,3 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
         if any(g.counts is not None for g in self.gates):
             return None
         return next((g for g in self.gates if not g.passed), None)
-
-    @property
-    def uncounted_reason(self) -> str:
-        """Why tdd cannot begin where a gate fails and counts nothing, or an empty string."""
-        gate = self.uncounted_failure
-        told = "fails on the untouched tree, and its tests are not counted, so no new test could be seen to fail"
-        return f"the gate {gate.name} {told}: repair it first" if gate else ""

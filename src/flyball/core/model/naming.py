@@ -1,7 +1,5 @@
 """Names of tasks: making `NNN-slug` from a request, and finding the task a person means by a few words."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -43,15 +41,11 @@ _AROUND = _STOP_WORDS | frozenset(
 
 
 class TaskName(msgspec.Struct, frozen=True):
-    """A task as a person may speak of it."""
-
     id: TaskId
     request: str = ""
 
 
 class Match(msgspec.Struct, frozen=True):
-    """The one task that was meant, and how it was recognised."""
-
     task: TaskName
     by: Literal["id", "part", "words"]
 
@@ -83,7 +77,6 @@ def task_id(number: int, slug: str) -> TaskId:
 
 
 def parse_task_id(text: str) -> tuple[int, str] | None:
-    """Number and slug of a task id, or None for any other name."""
     match = _TASK_ID.fullmatch(text)
     if match is None or len(match[2]) > MAX_SLUG:
         return None
@@ -103,7 +96,9 @@ def resolve(words: str, tasks: Sequence[TaskName]) -> Match | Several | None:
     if not words.strip():
         return None
     said = _words(words[:_NAMING_PART])
-    whole, core = "-".join(said), "-".join(_core(said))
+    # The words from the first to the last that names something; all of them where none does.
+    naming = [place for place, word in enumerate(said) if word not in _AROUND]
+    whole, core = "-".join(said), "-".join(said[naming[0] : naming[-1] + 1] if naming else said)
     for name in (words.strip().lower(), whole, core):
         exact = [task for task in tasks if name == task.id or _is_number(name, task)]
         if exact:
@@ -113,12 +108,6 @@ def resolve(words: str, tasks: Sequence[TaskName]) -> Match | Several | None:
         if parts:
             return _match(parts, "part")
     return _match(_best_described(said, tasks), "words")
-
-
-def _core(said: list[str]) -> list[str]:
-    """The words from the first to the last that names something; all of them where none does."""
-    naming = [place for place, word in enumerate(said) if word not in _AROUND]
-    return said[naming[0] : naming[-1] + 1] if naming else said
 
 
 def _match(tasks: Sequence[TaskName], by: Literal["id", "part", "words"]) -> Match | Several | None:

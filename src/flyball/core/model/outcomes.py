@@ -70,6 +70,11 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
             self.estimated,
         )
 
+    def dearer(self, other: Usage) -> Usage:
+        """The most of either; money and tokens may be those of different turns."""
+        most = other if other.tokens > self.tokens else self
+        return msgspec.structs.replace(most, usd=max(self.usd or 0.0, other.usd or 0.0))
+
 
 NOTHING_USED = Usage(usd=0.0)
 
@@ -132,30 +137,77 @@ class Contradiction(msgspec.Struct, frozen=True, omit_defaults=True):
     subject: str
 
 
+class ChangedFile(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Lines added and removed; None in a file that is no text."""
+
+    path: str
+    added: int | None = None
+    removed: int | None = None
+
+
+class ChangedLines(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The first files that differ between two commits, and how many do, with all of their lines."""
+
+    files: tuple[ChangedFile, ...] = ()
+    count: int = 0
+    added: int = 0
+    removed: int = 0
+
+
 class Recalled(Outcome, frozen=True, omit_defaults=True, tag="recalled"):
-    """The learnings that fit, best first, of so many `searched`; a `problem` says why none could be looked for."""
+    """The learnings that fit, best first, of so many `searched`; a `problem` says why none could be looked for.
+
+    `changes` are what is under review since each commit that is shown.
+    """
 
     learnings: tuple[RecalledLearning, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     searched: int = 0
     problem: str = ""
+    changes: dict[str, ChangedLines] = {}
+
+
+class DayCounted(Outcome, frozen=True, omit_defaults=True, tag="day.counted"):
+    """What turns used until `at` on the local day that ends at `ends_at`, in all repositories but those in `unread`; what those
+    `under_way` will use is not known.
+    """
+
+    ends_at: datetime
+    turns: int = 0
+    usage: Usage = NOTHING_USED
+    known_usd: float = 0.0
+    unpriced: int = 0
+    dearest: Usage = NOTHING_USED
+    unread: tuple[str, ...] = ()
+    under_way: int = 0
+    at: datetime | None = None
+
+    def plus(self, *turns: Usage) -> DayCounted:
+        """With what more turns used."""
+        usage, known, dearest = self.usage, self.known_usd, self.dearest
+        for turn in turns:
+            usage, known, dearest = usage.plus(turn), round(known + (turn.usd or 0.0), 6), dearest.dearer(turn)
+        unpriced = self.unpriced + sum(turn.usd is None for turn in turns)
+        count = self.turns + len(turns)
+        return msgspec.structs.replace(
+            self, turns=count, usage=usage, known_usd=known, unpriced=unpriced, dearest=dearest
+        )
 
 
 class Measured(Outcome, frozen=True, omit_defaults=True, tag="measured"):
-    """A measurement was made."""
-
     measurement: Measurement
     seconds: float = 0.0
 
 
 class Saved(Outcome, frozen=True, omit_defaults=True, tag="saved"):
-    """A tree is kept and can be restored."""
+    """A checkpoint; `files` are the first of those that are others than in the checkpoint before."""
 
     commit: Commit
     tree: str
     label: str
     accepted: bool = False
     notes: tuple[str, ...] = ()
+    files: tuple[str, ...] | None = None
 
 
 class Restored(Outcome, frozen=True, omit_defaults=True, tag="restored"):
@@ -178,8 +230,6 @@ class Mended(Outcome, frozen=True, omit_defaults=True, tag="mended"):
 
 
 class WorkspaceOpened(Outcome, frozen=True, omit_defaults=True, tag="workspace.opened"):
-    """A lane's workspace stands at its base."""
-
     tree: str
     notes: tuple[str, ...] = ()
 
@@ -248,8 +298,6 @@ class Waited(Outcome, frozen=True, omit_defaults=True, tag="waited"):
 
 
 class Answered(Outcome, frozen=True, omit_defaults=True, tag="answered"):
-    """A question has its answer."""
-
     text: str
     by: Literal["person", "default"] = "person"
 
@@ -259,8 +307,6 @@ class Unanswered(Outcome, frozen=True, omit_defaults=True, tag="unanswered"):
 
 
 class Interrupted(Outcome, frozen=True, omit_defaults=True, tag="interrupted"):
-    """The controller ended while this was under way."""
-
     detail: str = ""
 
 
@@ -271,8 +317,6 @@ class Failed(Outcome, frozen=True, omit_defaults=True, tag="failed"):
 
 
 class Edited(Outcome, frozen=True, omit_defaults=True, tag="edited"):
-    """The user's file was changed as asked."""
-
     sha256: str
 
 

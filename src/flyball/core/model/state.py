@@ -21,11 +21,12 @@ import msgspec
 from msgspec.structs import replace
 
 from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import FindingAnswer
 from flyball.core.health.breaker import CLOSED, Breaker
 from flyball.core.health.history import History
 from flyball.core.model import outcomes as oc
 from flyball.core.model.batches import Batches
-from flyball.core.model.effects import Effect, Question, Recall, RunAgent
+from flyball.core.model.effects import Ask, Effect, Question, Recall, RunAgent
 from flyball.core.model.events import FailuresDecided, Held, Judged, LimitHit, TaskStopped
 from flyball.core.model.learnings import Learnings
 from flyball.core.model.measurement import Measurement, Noticed, Trick
@@ -36,8 +37,6 @@ RECENT_LEARNINGS = 24
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A question of a lane and, once there is one, its answer."""
-
     question: Question
     lane: str = MAIN
     answer: str | None = None
@@ -45,7 +44,10 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """A saved tree that can be restored, unless it is known to hold a trick; `undone` once an earlier one was restored."""
+    """A saved tree that can be restored, unless it is known to hold a trick; `undone` once an earlier one was restored.
+
+    `files` are those in which it is another than the checkpoint before, where that is known.
+    """
 
     label: str
     commit: Commit
@@ -59,6 +61,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     measured: Measurement | None = None
     judged: Judged | None = None
     undone: bool = False
+    files: tuple[str, ...] | None = None
 
 
 class Undone(msgspec.Struct, frozen=True):
@@ -80,21 +83,18 @@ class Caught(msgspec.Struct, frozen=True):
 
 
 class Window(msgspec.Struct, frozen=True):
-    """The present hour of calls."""
-
     started_at: datetime
     calls: int = 0
 
 
 class Visit(msgspec.Struct, frozen=True):
-    """One stay in a stage."""
-
     stage: str
     started_at: datetime
     completed_at: datetime | None = None
     iterations: int = 0
     exit_reason: str = ""
     forced: bool = False
+    unreviewed: bool = False
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -102,20 +102,31 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Turn(msgspec.Struct):
-    """One agent run and what was made of it."""
-
     effect: RunAgent
     ended: oc.TurnEnded | oc.Interrupted | None = None
     saved: oc.Saved | None = None
     measured: Measurement | None = None
 
 
+class Look(msgspec.Struct, frozen=True):
+    """The last time a role reviewed work on an item: the tree, the other one it `saw` before, and what is still held against the work."""
+
+    commit: Commit
+    item: str = ""
+    saw: Commit = Commit("")
+    findings: tuple[Finding, ...] = ()
+
+
 class Panel(msgspec.Struct):
-    """Reviewers of one tree: their turns under way or not yet read, and the answers that count, by role."""
+    """Reviewers of one tree: their turns under way or not yet read, and the answers that count, by role.
+
+    `void` has the findings of those who are asked again, because their reports rested on them.
+    """
 
     turns: dict[EffectId, RunAgent] = {}
     ended: dict[EffectId, oc.TurnEnded | oc.Interrupted] = {}
     answers: dict[str, tuple[RunAgent, oc.TurnEnded]] = {}
+    void: dict[str, tuple[Finding, ...]] = {}
 
 
 class Loop(msgspec.Struct):
@@ -161,6 +172,8 @@ class Lane(msgspec.Struct):
     to be reviewed. `outcomes` are those of effects that belong to no turn, since the latest verdict or move. A `failed` effect parks the lane.
     `opened` is how many lanes there have been of this name, this one included.
     `recalled` answers `recall`, the latest of so many `recalls`: the learnings its turns are given.
+    `looks` are the last ones of those who review it, by stage and role, `answers` what was said of their findings, by id.
+    `day` is the latest of so many `days` counted, none once anything has happened in the lane since.
     """
 
     name: str
@@ -198,6 +211,10 @@ class Lane(msgspec.Struct):
     recall: Recall | None = None
     recalled: oc.Recalled | None = None
     recalls: int = 0
+    looks: dict[str, Look] = {}
+    answers: dict[str, FindingAnswer] = {}
+    day: oc.DayCounted | None = None
+    days: int = 0
     outcomes: dict[EffectId, oc.Outcome] = {}
     attempts: dict[EffectId, int] = {}
     failed: tuple[Effect, oc.Failed] | None = None
@@ -213,7 +230,7 @@ class Lane(msgspec.Struct):
             mine.turn = replace(self.turn)
         if self.panel is not None:
             panel = self.panel
-            mine.panel = Panel(panel.turns.copy(), panel.ended.copy(), panel.answers.copy())
+            mine.panel = Panel(panel.turns.copy(), panel.ended.copy(), panel.answers.copy(), panel.void)
         return mine
 
     @property
@@ -292,8 +309,12 @@ class State(msgspec.Struct):
 
     @property
     def main(self) -> Lane:
-        """The lane every task has."""
         return self.lanes[MAIN]
+
+    @property
+    def waits_for_person(self) -> bool:
+        """Whether nothing is under way but questions: that is no time at work."""
+        return bool(self.open) and all(isinstance(effect, Ask) for effect in self.open.values())
 
     @property
     def decision(self) -> str:
@@ -314,5 +335,4 @@ class State(msgspec.Struct):
         return at_round and known is not None and known.counts.known_failing > self.known_failing
 
     def is_working(self, lane: Lane) -> bool:
-        """Whether an effect of the lane is under way."""
         return any(effect.lane == lane.name for effect in self.open.values())

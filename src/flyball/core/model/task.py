@@ -1,7 +1,6 @@
 """A task and the settings it was opened with."""
 
-from __future__ import annotations
-
+import hashlib
 from datetime import datetime
 from typing import Literal, NewType, get_args
 
@@ -62,8 +61,6 @@ class Author(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class AgentSpec(msgspec.Struct, frozen=True, omit_defaults=True):
-    """All that is needed to make an agent."""
-
     name: str
     type: Literal["command", "scripted", "acp"] | CliType = "command"
     command: tuple[str, ...] = ()
@@ -80,7 +77,7 @@ class AgentSpec(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the loop may spend; None is no limit."""
+    """What the loop may spend; None is no limit. What may be spent in a day is the user's, for all tasks together."""
 
     calls_per_hour: int = 100
     max_iterations: int | None = None
@@ -89,6 +86,8 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
     max_hours: float | None = None
     budget_usd: float | None = None
     budget_tokens: int | None = None
+    budget_usd_per_day: float | None = None
+    budget_tokens_per_day: int | None = None
     turn_timeout_s: float = 3600.0
     idle_timeout_s: float | None = 900.0
     crash_limit: int = 5
@@ -96,6 +95,10 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
     overload_backoff_s: float = 5.0
     overload_patience_s: float = 4 * 3600.0
     usage_limit_wait_s: float = 3600.0
+
+    @property
+    def has_day_budget(self) -> bool:
+        return self.budget_usd_per_day is not None or self.budget_tokens_per_day is not None
 
 
 class BreakerSettings(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -111,11 +114,12 @@ class BreakerSettings(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class CodeLimits(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a changed function may not exceed."""
+    """What a changed function may not exceed, and the lines of a change that may go without a review."""
 
     complexity: int = 10
     function_lines: int = 60
     parameters: int = 8
+    small_change: int = 100
 
 
 class QaSettings(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -134,6 +138,22 @@ class QaSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     comments: CheckMode = "on"
 
 
+class RolePrompt(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a project says to a role, as its file was in the commit the task was opened on: beside flyball's text, or in its place."""
+
+    path: str
+    text: str
+    mode: Literal["add", "replace"] = "add"
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()[:8]
+
+    @property
+    def origin(self) -> str:
+        return f"{self.path} {self.digest}, {'added' if self.mode == 'add' else 'replaced'}"
+
+
 class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything a task was asked to respect; a snapshot taken when it was opened."""
 
@@ -147,13 +167,16 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     may_change: tuple[str, ...] = ()
     unnoticed: Literal["refuse", "allow"] = "refuse"
     failing: Literal["ask", "work", "known"] = "ask"
+    review: Literal["always", "auto", "never"] = "always"
     roles: dict[str, AgentChoice] = {}
+    prompts: dict[str, RolePrompt] = {}
     limits: Limits = Limits()
     breaker: BreakerSettings = BreakerSettings()
     monitor: Thresholds = Thresholds()
     code: CodeLimits = CodeLimits()
     qa: QaSettings = QaSettings()
     evaluate: EvaluateSettings = EvaluateSettings()
+    documents: int = 3
     sandbox: Literal["bwrap", "none"] = "bwrap"
     network: bool = True
     attended: bool = False
@@ -163,10 +186,14 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     parallel_stories: bool = False
     close_issues: bool = False
     gates_side_by_side: bool = False
+    measure_again: bool = False
+    """Whether every measurement is made, also where the same one was made before."""
     push: bool = False
     pull_request: bool = False
     squash: bool = False
     report_html: bool = False
+    loop_files: bool = True
+    """Whether the plan, the learnings and the report of `.loop/` are on the branch."""
     author: str = ""
     merge: bool = False
     in_place: bool = False
@@ -218,9 +245,19 @@ def open_items(items: tuple[Item, ...]) -> tuple[Item, ...]:
     return tuple(i for i in items if i.status != "completed") or items
 
 
-class Task(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A piece of work a person asked for."""
+Quantiles = tuple[float, float]
 
+
+class Forecast(msgspec.Struct, frozen=True):
+    """Median and 80th percentile of what so many finished tasks took; money only where that of enough of them is known."""
+
+    tasks: int
+    turns: Quantiles
+    seconds: Quantiles
+    usd: Quantiles | None = None
+
+
+class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     id: TaskId
     workflow: str
     request: str
@@ -230,3 +267,4 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     source: Source | None = None
     document: str = ""
     items: tuple[Item, ...] = ()
+    forecast: Forecast | None = None

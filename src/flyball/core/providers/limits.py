@@ -4,8 +4,6 @@ Only what the program itself says is read: its exit status, the last lines of it
 What an agent quotes on standard output is never looked at here.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -122,7 +120,6 @@ def long_retry(stderr_tail: str, now: datetime, zones: Zones = known_zones) -> L
 
 
 def recognise_error(error: Any, now: datetime, zones: Zones = known_zones) -> Limit | None:
-    """What an error object says that a program ended with, or reported."""
     if not isinstance(error, dict):
         return None
     fields = list(_fields(error))
@@ -167,7 +164,6 @@ def _last_lines(text: str) -> list[str]:
 
 
 def _fields(error: dict[str, Any], depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """The fields of an error object and of the error objects in it."""
     for name, value in error.items():
         if isinstance(value, dict) and depth < 3:
             yield from _fields(value, depth + 1)

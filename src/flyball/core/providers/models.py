@@ -1,7 +1,5 @@
 """Names of models: which agents have several of their own, and when two names mean the same one."""
 
-from __future__ import annotations
-
 import re
 
 from flyball.core.model.task import CLI_TYPES, AgentSpec, CliType

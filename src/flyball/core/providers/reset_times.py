@@ -1,7 +1,5 @@
 """When a limit ends, as far as a provider's words tell: times of day, dates, durations, time stamps."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone, tzinfo

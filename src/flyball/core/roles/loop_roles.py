@@ -4,8 +4,6 @@ flyball plays these roles itself, in code. The agents are for programs that know
 and settings that such files usually have, and leave every judgement to the command.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 
@@ -35,7 +33,8 @@ LOOP_ROLES: tuple[LoopRole, ...] = (
         "Run `flyball evaluate` in the root of the project. Add `--validation FILE` for each validation summary you were given,\n"
         "`--build pass|fail`, `--gates met|unmet` and `--error TEXT` for what you were told, `--unrecoverable` if only a person can\n"
         "resolve an error, `--max-cycles N` and `--focus ID` where you were given a limit or an issue; leave out what you do not know.\n"
-        "Answer with its decision, its reason, the next issue or the blocker, and its `<promise>` line.\n" + _PASS_ON,
+        "Exit code 10 is CONTINUE, 0 is DONE, 3 is BLOCKED and 4 is the limit of cycles: none of them is an error. Answer with its\n"
+        "decision, its reason, the next issue or the blocker, and its `<promise>` line.\n" + _PASS_ON,
         settings={
             "claude": (("model", "haiku"), ("permissionMode", "default")),
             "opencode": (("mode", "subagent"), ("temperature", 0.0)),
@@ -49,7 +48,8 @@ LOOP_ROLES: tuple[LoopRole, ...] = (
         ("search", "read", "edit", "shell"),
         "You are given the result of a batch: `Batch:`, `Review:`, `Passed:`, `Failed:` and `Blocked:` lines, or the same as JSON.\n"
         "Run `flyball monitor TASK` with that result on its standard input, word for word. It keeps the history and writes\n"
-        "`.loop/TASK/loop-state.md`. Answer with its `Status:` line and its `Blockers:` line.\n" + _PASS_ON,
+        "`.loop/TASK/loop-state.md`. Exit code 0 is PROGRESSING and 3 is any other status: neither is an error. Answer with its\n"
+        "`Status:` line and, where there is one, its `Blockers:` line.\n" + _PASS_ON,
         settings={
             "copilot": (
                 (
@@ -87,8 +87,8 @@ LOOP_ROLES: tuple[LoopRole, ...] = (
         "orchestrator",
         "Takes a request or the name of a task, has it worked on in a governed loop, and reports. Runs flyball run and resume.",
         ("agent", "search", "read", "edit", "shell", "ask", "todo"),
-        "If the message names a task that exists (`flyball list` shows them), run `flyball resume WORDS --unattended` with its\n"
-        "words; if it could mean several or none, ask the person which, or whether it is a new request. For a new request run\n"
+        'If the message names a task that exists (`flyball list` shows them), run `flyball resume "WORDS" --unattended` with its\n'
+        "words as one argument; if it could mean several or none, ask the person which, or whether it is a new request. For a new request run\n"
         '`flyball run "REQUEST" --workflow plan --unattended --approve-plan` with the request as one argument. Do it in the background\n'
         "and look at it with `flyball status --json`. When its `decision` is BLOCKED, put each of its `questions` to the person (the\n"
         "plan, what the planner wants to know, what nobody could resolve), give the answer with `flyball answer TASK QUESTION TEXT`,\n"

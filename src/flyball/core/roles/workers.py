@@ -1,13 +1,10 @@
 """The roles of all workflows, independent of any program that plays them; the first workflow that has a role describes it."""
 
-from __future__ import annotations
-
 from flyball.core.loop.role import Role
 from flyball.core.workflows.registry import WORKFLOWS
 
 
 def roles() -> tuple[Role, ...]:
-    """Every role there is, once."""
     found: dict[str, Role] = {}
     for card in (card for workflow in WORKFLOWS.values() for card in workflow.cards):
         found.setdefault(card.name, card)
@@ -15,5 +12,4 @@ def roles() -> tuple[Role, ...]:
 
 
 def reviewer_names() -> frozenset[str]:
-    """Roles that judge what others wrote."""
     return frozenset(card.name for workflow in WORKFLOWS.values() for card in workflow.cards if card.reviews)

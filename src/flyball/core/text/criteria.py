@@ -1,7 +1,5 @@
 """What a source document asks for: its title, its goal, and the acceptance criteria a test can name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 
@@ -48,6 +46,19 @@ def criteria(markdown: str) -> tuple[Criterion, ...]:
         # Asked for twice and ticked once is not done.
         boxes[box.text.casefold()] = msgspec.structs.replace(same, done=same.done and box.done) if same else box
     return tuple(_with_ids(list(boxes.values())))
+
+
+def without_criteria(markdown: str) -> str:
+    """The document without the boxes that `criteria` reads, for whoever shows these as a list of their own."""
+    tokens = _tokens(markdown)
+    starts = {box.line - 1 for box in _boxes(tokens)}
+    paragraphs = (token.map for token in tokens if token.type == "paragraph_open" and token.map)
+    gone = {row for first, after in paragraphs if first in starts for row in range(first, after)}
+    lines = markdown.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    first = min(gone, default=-1)
+    return "\n".join(
+        "(listed below)" if row == first else line for row, line in enumerate(lines) if row == first or row not in gone
+    )
 
 
 def title(markdown: str) -> str:

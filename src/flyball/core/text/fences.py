@@ -1,7 +1,5 @@
 """Telling an agent's own words from the code it quotes: fenced blocks of a message, and the prose between them."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec
@@ -9,6 +7,7 @@ import msgspec
 # Wider than CommonMark on purpose: a fence in a quote or a list item hides its content too. Taking prose for code costs a
 # claim that can be made again; taking quoted code for prose would let a quoted marker count.
 _OPENING = re.compile(r"^[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(`{3,}(?=[^`]*$)|~{3,})(.*)$")
+_DATA_MARK = re.compile(r"<(?=/?data\b)", re.IGNORECASE)
 _QUOTE_MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+")
 
 
@@ -54,3 +53,8 @@ def split_fences(text: str) -> Message:
 def _closes(line: str, mark: str) -> bool:
     bare = _QUOTE_MARKS.sub("", line).strip()
     return len(bare) >= len(mark) and not bare.strip(mark[0])
+
+
+def data(text: str) -> str:
+    """A text of others, between marks that it cannot close."""
+    return f"<data>\n{_DATA_MARK.sub('&lt;', text.strip())}\n</data>"

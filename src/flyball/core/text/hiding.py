@@ -111,7 +111,6 @@ def _scattered_pattern(value: str) -> re.Pattern[str]:
 
 
 def hide_in(value: Any, secrets: tuple[str, ...]) -> Any:
-    """Plain data without secrets, names of fields included."""
     if isinstance(value, str):
         return hide(value, secrets)
     if isinstance(value, dict):

@@ -1,7 +1,5 @@
 """Changes to a JSON text that belongs to somebody: single values are set, everything else stays as it was written."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping
@@ -59,7 +57,6 @@ def _without_removed(value: Any) -> Any:
 
 
 def _with_member(text: str, path: Path, value: Any) -> str:
-    """The text with a new last member in the object or list above it."""
     above = span_of(text, path[:-1])
     if above is None or text[above[0]] != ("[" if isinstance(path[-1], int) else "{"):
         raise NotAnObject(f"{'.'.join(map(str, path[:-1])) or 'the text'} is no object")

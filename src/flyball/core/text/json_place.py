@@ -20,7 +20,6 @@ def line_of(text: str, path: str) -> int:
 
 
 def span_of(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
-    """Where the value at `path` begins and ends, if it is there."""
     place, missing = _walk(text, path)
     return None if missing else (place, _DECODER.raw_decode(text, place)[1])
 

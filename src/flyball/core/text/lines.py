@@ -12,6 +12,5 @@ def split_lines(text: str) -> list[str]:
 
 
 def line_end(text: str) -> str:
-    """How the lines of a text end, by the first that does."""
     found = re.search(LINE_END, text)
     return found[0] if found else "\n"

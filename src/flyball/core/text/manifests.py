@@ -1,7 +1,5 @@
 """Installing dependencies: the files that say what is wanted, by their names, and what those who install are told."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

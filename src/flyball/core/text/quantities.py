@@ -9,7 +9,6 @@ def plural(number: int, noun: str, several: str = "") -> str:
 
 
 def first_few(words: Sequence[str], most: int = 3) -> str:
-    """The first few, and how many more there are."""
     more = len(words) - most
     return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
 
@@ -21,4 +20,9 @@ def alternatives(words: Sequence[str]) -> str:
 
 def titled_list(title: str, lines: Sequence[str]) -> str:
     """A list under a heading, as prompts have them; nothing where there are no lines."""
-    return f"## {title}\n" + "\n".join(f"- {line}" for line in lines) if lines else ""
+    return f"## {title}\n" + "\n".join(f"- {indent_entry(line)}" for line in lines) if lines else ""
+
+
+def indent_entry(text: str) -> str:
+    """A text whose further lines begin nothing of their own in a prompt."""
+    return text.strip().replace("\n", "\n  ")

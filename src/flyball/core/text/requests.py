@@ -1,16 +1,14 @@
 """What a person's own words say of tests that exist."""
 
-from __future__ import annotations
-
 import re
 
 _WHICH = (
     r"(?:(?:the|its|their|all|any|every|each|of|existing|old|current|affected|related|corresponding|obsolete|unit)\s+)*"
 )
-_CHANGING = r"(?:updat|chang|adapt|adjust|rewrit|migrat|renam|remov|delet|drop|retir|replac)\w*"
+_CHANGING = r"(?:updat|chang|adapt|adjust|rewrit|migrat|mov|renam|remov|delet|drop|retir|replac)\w*"
 _CHANGES_TESTS = re.compile(
     rf"\b{_CHANGING}\s+{_WHICH}tests?\b(?!\.?\w|\s+(?:runner|suite|framework|data|helper)s?)"
-    rf"|\b{_CHANGING}\b[^.;\n]{{0,80}}?(?:,|\band|\bwith|\bincluding|\bas well as)\s+(?:with\s+)?{_WHICH}tests?\b(?!\.?\w|\s+(?:runner|suite|framework|data|helper)s?)"
+    rf"|\b{_CHANGING}\b[^.;\n]{{0,80}}?(?:,|\band|\balso|\bwith|\bincluding|\bas well as)\s+(?:(?:also|with|in)\s+)*{_WHICH}tests?\b(?!\.?\w|\s+(?:runner|suite|framework|data|helper)s?)"
     rf"|\btests?\s+(?:must|should|need to|needs to|have to|has to|may|can|are to|will have to)\s+(?:all\s+)?(?:be\s+)?{_CHANGING}",
     re.IGNORECASE,
 )

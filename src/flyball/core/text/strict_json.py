@@ -1,7 +1,5 @@
 """JSON that others write, read strictly: the right types, every name once, no numbers that are none."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, TypeVar
@@ -23,7 +21,6 @@ class JsonUnreadable(ValueError):
 
 
 def read_json(raw: bytes, kind: type[T]) -> T:
-    """The value a text holds; raises where it is anything else."""
     raw = raw.removeprefix(_BOM)
     try:
         value = msgspec.json.decode(raw, type=kind)
@@ -49,6 +46,5 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def problem(error: Exception) -> str:
-    """What a decoder found wrong, without its quotation marks."""
     text = str(error).replace("`", "")
     return text[:1].lower() + text[1:] if text.startswith(("Expected", "Object", "Invalid")) else text

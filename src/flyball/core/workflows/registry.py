@@ -1,7 +1,5 @@
 """The workflows there are, by name: those that ship, and those of other packages once they are registered."""
 
-from __future__ import annotations
-
 from flyball.core.health.breaker import Strikes
 from flyball.core.loop.workflow import Workflow
 from flyball.core.model.task import Task
@@ -11,8 +9,8 @@ from flyball.core.workflows.quick import WORKFLOW as QUICK
 from flyball.core.workflows.tdd.workflow import WORKFLOW as TDD
 from flyball.core.workflows.track import WORKFLOW as TRACK
 
-WORKFLOWS: dict[str, Workflow] = {each.name: each for each in (TDD, QUICK, PLAN, BACKLOG, TRACK)}
-DEFAULT = TDD.name
+WORKFLOWS: dict[str, Workflow] = {each.name: each for each in (QUICK, TDD, PLAN, BACKLOG, TRACK)}
+DEFAULT, EARLIER_DEFAULT = QUICK.name, TDD.name
 UNUSABLE: dict[str, str] = {}
 """Workflows of other packages that cannot be used, and why."""
 
@@ -38,18 +36,24 @@ def works_on_issues(workflow: str) -> bool:
 
 
 def for_issues() -> str:
-    """The workflow for a folder of issues."""
     return next(each.name for each in WORKFLOWS.values() if each.source == "issues")
 
 
 def for_plans() -> str:
-    """The workflow for a plan that another tool keeps."""
     return next(each.name for each in WORKFLOWS.values() if each.imports)
 
 
 def for_tracks() -> str:
-    """The workflow for the folder of a track."""
     return next(each.name for each in WORKFLOWS.values() if each.source == "track")
+
+
+def for_sessions() -> str:
+    return next(each.name for each in WORKFLOWS.values() if each.takes_sessions)
+
+
+def without_review() -> tuple[str, ...]:
+    """The workflows whose table has a way round the review."""
+    return tuple(name for name, each in WORKFLOWS.items() if any(row.unreviewed for row in each.transitions))
 
 
 def edits_documents(workflow: str) -> bool:

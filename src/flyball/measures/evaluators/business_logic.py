@@ -1,7 +1,5 @@
 """The evaluator `business-logic`: product rules against tests, limits, and declared states against the code's."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -28,7 +26,6 @@ Checking = Callable[[SourceTree, str, Sequence[ProductRule], Sequence[RuleTest]]
 
 
 def measure(trees: TrackTrees) -> Iterator[PassResult]:
-    """Every measured pass of business logic."""
     syntax = Syntax(trees.toolbox)
 
     def check_limits(

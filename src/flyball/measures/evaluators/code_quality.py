@@ -1,7 +1,5 @@
 """The evaluator `code-quality`: build and types, type safety, patterns, error handling, dead code, coverage."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
@@ -19,7 +17,6 @@ OVERALL, BUSINESS, API = 70, 90, 80
 
 
 def measure(trees: TrackTrees) -> Iterator[PassResult]:
-    """Every pass of code quality."""
     linters, syntax = Linters(trees), Syntax(trees.toolbox)
     if not trees.changed_files(*PYTHON, *SCRIPTS):
         reason = "the track changed no Python, TypeScript or JavaScript"

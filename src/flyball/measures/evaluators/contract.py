@@ -4,8 +4,6 @@ The function is called in a process of its own, with both trees. It yields a res
 measured part; a pass it says nothing of is skipped. It may raise: then the evaluator fails, with the reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import msgspec
@@ -23,6 +21,4 @@ class Evaluator(msgspec.Struct, frozen=True):
 
 
 class EvaluatorAnswer(msgspec.Struct, frozen=True):
-    """What the process of an evaluator answers."""
-
     passes: tuple[PassResult, ...]

@@ -1,7 +1,5 @@
 """What an evaluator is given: the tree of the track, the tree before it, what changed between them, and the track's documents."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -62,8 +60,6 @@ class TrackGround(msgspec.Struct, frozen=True):
 
 
 class SourceTree:
-    """One of the two trees: its files by kind, and their texts."""
-
     def __init__(self, root: Path, files: Iterable[str]) -> None:
         self.root = root
         self.files = tuple(files)

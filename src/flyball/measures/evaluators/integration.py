@@ -1,7 +1,5 @@
 """The evaluator `integration`: contracts, guards, persistence, recovery, environment."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
@@ -16,7 +14,6 @@ from flyball.measures.evaluators.tables import columns, migrations
 
 
 def measure(trees: TrackTrees) -> Iterator[PassResult]:
-    """Every measured pass of integration."""
     linters, syntax = Linters(trees), Syntax(trees.toolbox)
     yield together("API contracts", list(_contracts(trees)))
     yield together("auth flow", list(_auth(trees, linters, syntax)))

@@ -1,7 +1,5 @@
 """The evaluators there are: flyball's four, and those of other packages, found by the entry point `flyball.evaluators`."""
 
-from __future__ import annotations
-
 from importlib.metadata import EntryPoint, entry_points
 
 import msgspec

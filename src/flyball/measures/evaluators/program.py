@@ -4,8 +4,6 @@ A process of its own, so that whatever happens in it (a crash of a library, an e
 evaluator and nothing else.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs evaluators side by side, each in a process of its own; one that crashes, hangs or cannot be understood fails with its reason."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -36,8 +34,6 @@ def run_evaluators(
     stop: Stop,
     notify: Notify,
 ) -> dict[str, Answered]:
-    """What each evaluator measured."""
-
     def one(name: str) -> Answered:
         notify("evaluator", name)
         scratch = Path(ground.scratch) / name

@@ -1,7 +1,5 @@
 """The programs evaluators call: where each is, how to get it, and how it is run within bounds."""
 
-from __future__ import annotations
-
 import configparser
 import importlib.util
 import shutil
@@ -151,7 +149,6 @@ class Toolbox:
         return found
 
     def folder(self, name: str) -> Path:
-        """A new empty folder."""
         self._count += 1
         made = self.scratch / f"{self._count:03d}-{name}"
         made.mkdir(parents=True)

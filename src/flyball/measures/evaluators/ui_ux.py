@@ -1,7 +1,5 @@
 """The evaluator `ui-ux`: rules on sources always, pages in a browser where the project says how to see them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -33,7 +31,6 @@ IN_BROWSER = ("layout", "responsive", "component states", "animation", "accessib
 
 
 def measure(trees: TrackTrees) -> Iterator[PassResult]:
-    """Every measured pass of the user interface."""
     linters, syntax = Linters(trees), Syntax(trees.toolbox)
     styled = trees.changed_files(*STYLES, *SCRIPTS, *MARKUP)
     for name in ("design tokens", "layout", "component states", "animation", "accessibility", "copy"):

@@ -13,7 +13,7 @@ from flyball.core.model.task import Commit
 from flyball.folders import walk
 from flyball.measures.gates.junit import TreeIndex
 from flyball.measures.sources import looks_like_test
-from flyball.measures.trees import Trees
+from flyball.ports import Trees
 
 PLACEHOLDER = "{coverage}"
 LARGEST = 64 * 1024 * 1024

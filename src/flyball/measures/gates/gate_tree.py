@@ -1,8 +1,10 @@
 """The directory gates run in: exactly one tree, the declared environment folders, what set-up made, and the files a gate carries."""
 
+import hashlib
 import os
 import shutil
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -11,9 +13,10 @@ from flyball.core.model.measurement import GateResult, Trick
 from flyball.core.model.task import Commit, Settings
 from flyball.folders import CACHES, environment_folders, users_environments, walk
 from flyball.measures.gates.commands import Commands
-from flyball.measures.gates.manifests import file_hash, read_installed, setup_recording
+from flyball.measures.gates.manifests import SetupRecording, file_hash, read_installed, setup_recording
 from flyball.measures.gates.telling import telling_line
-from flyball.measures.trees import Trees
+from flyball.measures.gates.ways_back import find_way_into
+from flyball.ports import Trees
 
 SETUP_FAILED = "the setup command failed"
 
@@ -27,6 +30,39 @@ def _differing(before: Fingerprint, after: Fingerprint) -> list[str]:
 def gate_folder(directory: Path) -> tuple[Path, ...]:
     """All that is kept of a gate directory; the mark that its environment is set up goes before the environment does."""
     return (directory.with_name(directory.name + ".setup"), directory.with_name(directory.name + ".made"), directory)
+
+
+def hand_over(recording: SetupRecording, directory: Path, outside: Iterable[Path]) -> str:
+    """Give gates a copy of what set-up has just made in another tree; why they need a run of their own instead, or nothing.
+
+    Nobody but set-up may have written there. Without a sandbox nothing may lead to that tree, which agents write.
+    """
+    tree, settings = recording.tree, recording.settings
+    names = environment_folders(tree, settings.environment_folders)
+    gate_folder(directory)[0].unlink(missing_ok=True)
+    shutil.rmtree(directory, ignore_errors=True)
+    made = (*(tree / name for name in names), *recording.made_files().values())
+    try:
+        if settings.sandbox == "none" and (file := find_way_into(tree, made, outside)):
+            return f"{file} leads to the folder that agents work in"
+        for name in names:
+            shutil.copytree(tree / name, directory / name, symlinks=True)
+    except OSError as error:
+        return f"what it made cannot be copied: {error}"
+    _keep_made(recording, directory)
+    return ""
+
+
+def _keep_made(recording: SetupRecording, directory: Path) -> None:
+    """Put the files that set-up made aside, and mark the environment of a gate directory as installed."""
+    mark, folder, _ = gate_folder(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    made = recording.made_files()
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, path in made.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, folder / name, follow_symlinks=False)
+    recording.write(mark, made)
 
 
 class GateTree(msgspec.Struct, eq=False):
@@ -43,7 +79,7 @@ class GateTree(msgspec.Struct, eq=False):
     _tree: str = ""
 
     @property
-    def _mark(self) -> Path:
+    def mark(self) -> Path:
         return gate_folder(self.directory)[0]
 
     @property
@@ -66,7 +102,7 @@ class GateTree(msgspec.Struct, eq=False):
 
     def _lay_made(self) -> None:
         """What set-up created or changed in the tree is there again; where the tree has a version of its own, that one stays."""
-        installed = read_installed(self._mark) if self.settings.setup else None
+        installed = read_installed(self.mark) if self.settings.setup else None
         for name, (before, _) in installed.made.items() if installed else ():
             target = self.directory / name
             if not before:
@@ -116,10 +152,10 @@ class GateTree(msgspec.Struct, eq=False):
                 self._known = None
         self._copied = frozenset(names)
 
-    def set_up(self, commands: Commands, *, always: bool) -> GateResult | None:
-        """Run the setup command, from empty, when asked to or when what it read changed since; a result only if it failed."""
+    def set_up(self, commands: Commands) -> GateResult | None:
+        """Run the setup command, from empty, unless what it read is as it was when it ran; a result only if it failed."""
         command = self.settings.setup
-        installed = read_installed(self._mark) if command and not always else None
+        installed = read_installed(self.mark) if command else None
         if not command or (installed and installed.is_current(self.directory, self.settings)):
             return None
         self._discard_environments()
@@ -133,12 +169,7 @@ class GateTree(msgspec.Struct, eq=False):
                 environments="writable",
             )
         if ran.exit.code == 0:
-            made = recording.made_files()
-            shutil.rmtree(self._made_folder, ignore_errors=True)
-            for name, path in made.items():
-                (self._made_folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(path, self._made_folder / name, follow_symlinks=False)
-            recording.write(self._mark, made)
+            _keep_made(recording, self.directory)
             self._known = None
             return None
         ended = f"exit {ran.exit.code}: {telling_line(ran.text)}"
@@ -147,6 +178,22 @@ class GateTree(msgspec.Struct, eq=False):
             "setup", command, passed=False, exit_code=ran.exit.code, seconds=ran.exit.seconds,
             broken=f"{SETUP_FAILED}: {why}", output=ran.shown, log=str(ran.log),
         )  # fmt: skip
+
+    def identity(self) -> str:
+        """What commands find here beside the tree: the environment that set-up made or the user's own, and carried files."""
+        users = () if self.settings.setup else users_environments(self.repository, self.settings.environment_folders)
+        places = [*self.outside, *(self.repository / name for name in (*self.settings.carry, *users))]
+        places += [self.mark] if self.settings.setup else []
+        found = hashlib.sha256()
+        for place in places:
+            for above, folders, names in walk(place):
+                folders[:] = [name for name in folders if name not in CACHES]
+                for path in [f"{above}/{name}" for name in names] or [above]:
+                    with suppress(OSError):
+                        facts = os.lstat(path)
+                        held = (facts.st_size, facts.st_ctime_ns, facts.st_ino) if names or not folders else ()
+                        found.update(os.fsencode(f"{path} {held}\n"))
+        return found.hexdigest()
 
     def stamps(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]:
         """When each of some files was last written."""
@@ -222,7 +269,7 @@ class GateTree(msgspec.Struct, eq=False):
 
     def _discard_environments(self) -> None:
         """Remove what set-up has installed; what is a copy of the user's is made like it again, and the user's stays."""
-        self._mark.unlink(missing_ok=True)
+        self.mark.unlink(missing_ok=True)
         self._known = self._copied = None
         if self.settings.setup:
             for folder in self._environments():

@@ -1,5 +1,7 @@
 """Reads JUnit reports of any runner into test ids and outcomes."""
 
+import copy
+import posixpath
 import re
 import stat
 from collections import Counter
@@ -49,8 +51,15 @@ class Case(msgspec.Struct, frozen=True):
     uncollected: bool = False
 
 
+_FOLDER = re.compile(r"(?:(?:^|[\s;&|(])cd|\s-C|--(?:prefix|rootdir|dir|cwd|project))[\s=]+[\"']?([\w.@+/-]+)")
+"""Where a command says that it works."""
+
+
 class TreeIndex:
     """Finds the file of a tree that a dotted name or a relative path of a report means."""
+
+    folder: str = ""
+    words: tuple[str, ...] = ()
 
     def __init__(self, files: Iterable[str]) -> None:
         self.files = frozenset(files)
@@ -63,14 +72,29 @@ class TreeIndex:
         for file in self._real:
             self._by_name.setdefault(PurePosixPath(file).name, []).append(file)
 
+    def near(self, command: str) -> "TreeIndex":
+        """The same for the reports of a command: of files with the same name it means those in a folder that it names."""
+        index, folders = copy.copy(self), set(_FOLDER.findall(command))
+        index.folder = folders.pop() if len(folders) == 1 else ""
+        words = () if folders else re.split(r"[\s=\"']+", command)
+        index.words = tuple(f"{word.rstrip('/')}/" for word in words if word)
+        return index
+
+    def _in_folder(self, reported: str) -> str:
+        return self._real.get(posixpath.normpath(posixpath.join(self.folder, reported)), "") if self.folder else ""
+
     def path(self, reported: str) -> str:
         """The tree's path for a reported one, which may be relative to a folder inside the tree, or absolute."""
+        if found := self._in_folder(reported):
+            return found
         if reported in self._real:
             return self._real[reported]
         alike = self._by_name.get(PurePosixPath(reported).name, ())
         if reported.startswith("/"):
             return self._real.get(max((f for f in alike if reported.endswith("/" + f)), key=len, default=""), "")
         ends = [f for f in alike if f.endswith("/" + reported)]
+        if len(ends) > 1:
+            ends = [f for f in ends if f.startswith(self.words)]
         return self._real[ends[0]] if len(ends) == 1 else ""
 
     def module(self, dotted: str) -> tuple[str, tuple[str, ...]]:
@@ -78,7 +102,8 @@ class TreeIndex:
         parts = dotted.split(".")
         for cut in range(len(parts), 0, -1):
             name = ".".join(parts[:cut])
-            file = self._dotted.get(name) or self.path(name.replace(".", "/") + ".py")
+            path = name.replace(".", "/") + ".py"
+            file = self._in_folder(path) or self._dotted.get(name) or self.path(path)
             if file:
                 return file, tuple(parts[cut:])
         return "", ()

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from flyball.core.model.naming import LOOP
 from flyball.core.model.task import Settings
 from flyball.core.text.manifests import is_manifest
 from flyball.core.text.scrubbing import storable
@@ -93,17 +94,17 @@ def read_installed(mark: Path) -> Installed | None:
 
 
 def tree_files(tree: Path, settings: Settings) -> dict[str, Path]:
-    """All files of a tree by their names in it, but those in caches and in environments."""
+    """All files of a tree by their names in it, but those in caches and in environments, and what is git's or flyball's own."""
     found: dict[str, Path] = {}
     for above, folders, names in walk(tree):
         folders[:] = [folder for folder in folders if folder not in _left_out(settings)]
         below = os.path.relpath(above, tree)
-        found |= {storable(os.path.normpath(f"{below}/{name}")): Path(above, name) for name in names}
+        found |= {storable(os.path.normpath(f"{below}/{name}")): Path(above, name) for name in names if name != ".git"}
     return found
 
 
 def _left_out(settings: Settings) -> frozenset[str]:
-    return CACHES | {*settings.environment_folders, ".git"}
+    return CACHES | {*settings.environment_folders, ".git", LOOP}
 
 
 def _beside(names: Collection[str], read: Collection[str], taken: Collection[str]) -> set[str]:

@@ -34,6 +34,9 @@ _SUMMARY = re.compile(r"^=*\s*((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s.*$", re.MULTIL
 _FAILED_IN_SUMMARY = re.compile(r"\b([1-9]\d*) (?:failed|errors?)\b")
 _TWO_CODES = re.compile(r"\b(?:phpunit|paratest|pest|make)\b")
 """phpunit ends with 2 where a test had an error, with 1 where all only failed; make with 2 whatever its recipe ended with."""
+_READS_TEXT = re.compile(
+    r"\b(?:ruff|flake8|pylint|mypy|pyright|black|isort|eslint|biome|oxlint|prettier|tsc|clippy|shellcheck|golangci-lint|go vet|fmt|lint)\b"
+)
 _NOT_RUN = 126
 LONGEST_CHOICE = 20_000
 
@@ -83,6 +86,11 @@ def expects_report(command: str) -> bool:
     return "{junit}" in command or runs_pytest(command)
 
 
+def reads_text(command: str) -> bool:
+    """Whether a command judges sources by their text, whatever they do."""
+    return bool(_READS_TEXT.search(command))
+
+
 def choose_tests(command: str, ids: Iterable[str]) -> str:
     """What has pytest run only the tests with these ids; nothing for other runners and where that cannot be said in short."""
     names = sorted({i.partition("[")[0].rpartition("::")[2] for i in ids})
@@ -107,6 +115,7 @@ def run_gate(
     `known` are the tests that failed before the task began, `before` is how the gate ended with them. Only at the `baseline`
     is a gate without a report broken: later it is a candidate that took it away.
     """
+    index = index.near(gate.command)
     folder = commands.fresh_folder(gate.name)
     reports = folder / "report"
     reports.mkdir()

@@ -38,6 +38,23 @@ def find_way_back(repository: Path, settings: Settings, outside: Iterable[Path] 
     return ""
 
 
+def find_way_into(tree: Path, made: Iterable[Path], outside: Iterable[Path]) -> str:
+    """The first file that leads to a tree by its whole path: among what set-up `made` there, or in an environment elsewhere."""
+    path = os.fsencode(tree.resolve())
+    for top in made:
+        for above, folders, files in walk(top) if top.is_dir() else [(str(top.parent), [], [top.name])]:
+            folders[:] = [name for name in folders if name not in CACHES]
+            for place in (Path(above, name) for name in (*folders, *files)):
+                if path in (os.fsencode(place.readlink()) if place.is_symlink() else _content(place)):
+                    return str(place.relative_to(tree))
+    search = _Search(tree.resolve(), ())
+    return next((str(file) for folder in outside for file in search.ways_in(folder)), "")
+
+
+def _content(place: Path) -> bytes:
+    return place.read_bytes() if place.is_file() else b""
+
+
 class _Search:
     """One repository whose own files nothing may lead to, but for its `environments`."""
 

@@ -85,7 +85,9 @@ def _break_python(old: bytes | None, new: bytes, only: frozenset[str] | None) ->
             edits.append(edit)
             parts.append(part)
     if edits:
-        return Broken(_with_edits(new, edits), tuple(parts))
+        for start, end, text in sorted(edits, reverse=True):
+            new = new[:start] + text + new[end:]
+        return Broken(new, tuple(parts))
     if only is not None:
         return None
     return Broken(old or b"", coarse=True)
@@ -116,7 +118,6 @@ def _differing(body: Iterable[ast.stmt], scope: str, known: set[str]) -> Iterato
 
 
 def _texts(body: Iterable[ast.stmt], scope: str) -> Iterator[str]:
-    """Each statement by its scope, those inside classes and blocks too."""
     for node in body:
         yield _text(node, scope)
         if isinstance(node, ast.ClassDef):
@@ -146,7 +147,6 @@ def _named_statements(body: Iterable[ast.stmt], scope: str = "") -> Iterator[tup
 
 
 def _target(node: ast.stmt) -> str:
-    """The name a plain assignment binds."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
 
@@ -183,12 +183,6 @@ def _before(node: ast.stmt, text: bytes, lines: list[bytes], starts: list[int], 
     if indent:
         return at, at, b"\n" + b" " * indent + text + b"\n" + b" " * indent
     return at, at, text + b"; "
-
-
-def _with_edits(source: bytes, edits: Iterable[Edit]) -> bytes:
-    for start, end, text in sorted(edits, reverse=True):
-        source = source[:start] + text + source[end:]
-    return source
 
 
 def _break_script(

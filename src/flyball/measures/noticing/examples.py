@@ -17,11 +17,16 @@ _CALL = re.compile(rf"\b([A-Za-z_]\w*)\(((?:{_STRING}|[^()\"'])*)\)")
 _RESULT = re.compile(
     rf"[^()\"']{{0,40}}?(?:\bgives|\breturns|\byields|\bequals|\bis|==?|[-=]>|→)\W*?({_STRING}|{_NUMBER})(?=\W|$)"
 )
+_CONTRAST = re.compile(
+    r"\b(?:instead|rather|but|currently|today|now|wrong(?:ly)?|incorrect(?:ly)?|expected|should|not|bug)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""Words of a report on a defect: the result that it states may be the wrong one."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 class Example(msgspec.Struct, frozen=True):
-    """A call with its arguments, and its result where one is given: the text, the function and the values."""
+    """A call with its arguments and its result: the text, the function and the values."""
 
     text: str
     function: str
@@ -29,17 +34,15 @@ class Example(msgspec.Struct, frozen=True):
 
 
 def examples_of(item: Item) -> tuple[Example, ...]:
-    """The calls with literal arguments in a criterion's own words."""
+    """The calls with literal arguments whose result a criterion states; a call alone is only code that is mentioned."""
     found = []
     for text in (item.text, *item.acceptance):
         for call in _CALL.finditer(plain := text.replace("`", " ")):
             given = _LITERAL.findall(call[2])
             result = _RESULT.match(plain, call.end())
-            if given:
-                values = frozenset(map(_value, (*given, result[1]) if result else given))
-                found.append(
-                    Example(plain[call.start() : result.end() if result else call.end()].strip(), call[1], values)
-                )
+            if given and result and not _CONTRAST.search(plain):
+                values = frozenset(map(_value, (*given, result[1])))
+                found.append(Example(plain[call.start() : result.end()].strip(), call[1], values))
     return tuple(found)
 
 
@@ -57,7 +60,6 @@ def unstated_examples(items: Iterable[Item], tests: Callable[[], Iterable[tuple[
 
 
 def _contents(path: str, source: bytes) -> tuple[frozenset[str], frozenset[str]]:
-    """The names and the literal values of a source, without its comments and docstrings."""
     module = parse(source) if path.endswith(".py") else None
     if module is None:
         text = " ".join(Code(text_of(source)).plain)
@@ -72,9 +74,9 @@ def _contents(path: str, source: bytes) -> tuple[frozenset[str], frozenset[str]]
 
 
 def _value(literal: str) -> str:
-    """A literal however it is written: 3 is 3.0, and quotes are quotes."""
+    """A literal however it is written: 3 is 3.0, quotes are quotes, and documents fold blanks."""
     if literal[:1] in {'"', "'"}:
-        return f"'{literal[1:-1]}'"
+        return f"'{' '.join(literal[1:-1].split())}'"
     try:
         return str(float(literal))
     except ValueError:

@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import islice
 
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.model.measurement import Noticed, Remark
+from flyball.core.model.measurement import NewTest, Noticed, Remark
 from flyball.core.model.task import Commit, Gate
 from flyball.core.text.quantities import first_few
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found, changed_tests
-from flyball.measures.gates.running import GateRun, choose_tests, runs_pytest
+from flyball.measures.gates.running import GateRun, choose_tests, reads_text, runs_pytest
 from flyball.measures.noticing.breaking import GARBLED, Broken, BrokenPart, break_changes, mark_of
 from flyball.measures.noticing.examples import unstated_examples
 from flyball.measures.noticing.syntax import NodeCheck, check_syntax
@@ -24,6 +25,7 @@ from flyball.measures.sources import (
     is_criterion,
     is_test_file,
     looks_like_test,
+    named_criteria,
     names_item,
     text_of,
 )
@@ -31,6 +33,7 @@ from flyball.measures.tampering.protected import Protection, changed_paths
 
 MOST_REMARKS = 8
 MOST_FILES = 200
+MOST_TESTS = 40
 DETAIL_RUNS = 2
 LEAST_PATIENCE_S = 60.0
 _KINDS = frozenset({"green", "refactor", "document", "gates"})
@@ -42,10 +45,6 @@ _NO_PRODUCT = re.compile(
     r"|(?:.*/)?(?:[^/]*\.(?:config|setup)|\.[^/]*rc|gulpfile|Gruntfile)\.[cm]?[jt]s|docs?/.*"
 )
 """Code that configures, declares types or explains: it is no product."""
-_READS_TEXT = re.compile(
-    r"\b(?:ruff|flake8|pylint|mypy|pyright|black|isort|eslint|biome|oxlint|prettier|tsc|clippy|shellcheck|golangci-lint|go vet|fmt|lint)\b"
-)
-"""Commands that fail over the text of a source, whatever it does."""
 
 
 def measure_noticed(examination: Examination, protection: Protection, found: Found, tree: str) -> Found:
@@ -58,12 +57,13 @@ def measure_noticed(examination: Examination, protection: Protection, found: Fou
     probe = _Probe(examination, found.trial, request.since or request.base, Commit(tree), protection.scripts)
     unparsed, notes = probe.unparsed_sources()
     found = replace(found, unparsed=unparsed, notes=(*found.notes, *notes))
-    if unparsed or request.kind != "green" or found.green_runs < 2:
+    if unparsed or request.kind != "green" or not found.green_runs:
         return found
     key = (probe.since, tree)
-    if key not in examination.noticed:
-        examination.noticed[key] = probe.notice()
-    noticed, remarks = examination.noticed[key]
+    known = examination.made.noticed
+    if key not in known:
+        known[key] = probe.notice()
+    noticed, remarks = known[key]
     return replace(found, noticed=noticed, remarks=(*found.remarks, *remarks))
 
 
@@ -77,8 +77,6 @@ class _Ran(msgspec.Struct, frozen=True):
 
 
 class _Probe:
-    """One candidate and what of it is product."""
-
     def __init__(
         self, examination: Examination, trial: Trial, since: Commit, tree: Commit, scripts: frozenset[str]
     ) -> None:
@@ -95,14 +93,13 @@ class _Probe:
         every = tuple(zip(examination.settings.gates, trial.round.runs, strict=False))
         counted = tuple((gate, run) for gate, run in every if run.result.counts is not None and run.cases)
         self._counted = bool(counted)
-        self._gates = counted or tuple((g, run) for g, run in every if not _READS_TEXT.search(g.command))
+        self._gates = counted or tuple((g, run) for g, run in every if not reads_text(g.command))
 
     def _both(self, path: str) -> tuple[bytes | None, bytes | None]:
         read = self._workspace.read_file
         return read(self.since, path), read(self._tree, path)
 
     def unparsed_sources(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The changed sources that do not parse, and a note on those of which it is not known."""
         examination, read = self._examination, self._workspace.read_file
         examination.lay()
         fresh = [path for path in self._changed if self._both(path)[1] is not None]
@@ -132,13 +129,19 @@ class _Probe:
     def notice(self) -> tuple[Noticed, tuple[Remark, ...]]:
         broken = self._broken_files()
         if not broken:
-            removed = self._product and not self._is_new_product
+            removed = self._product and not any(self._both(path)[0] is None for path in self._product)
             message = "product code was only removed" if removed else "no product code was changed"
             unstated = () if removed else self._unstated_examples(self._documents)
-            return Noticed("no-product", f"{message}: no measurement noticed this change", unstated=unstated), ()
+            seen = () if self._product else self._seen_in_data()
+            if seen:
+                return Noticed("new-test", f"{min(seen)} fails without the change", unstated=unstated), ()
+            return Noticed(
+                "no-product", f"{message}: it was not measured whether a test notices this change", unstated=unstated
+            ), ()
         noticed, remarks = self._notice(broken)
         unstated = self._unstated_examples()
-        found = replace(noticed, files=tuple(sorted(broken)), unnamed=self._unnamed_criteria(), unstated=unstated)
+        unnamed, tests = self._unnamed_criteria(), tuple(islice(self._new_tests(), MOST_TESTS))
+        found = replace(noticed, files=tuple(sorted(broken)), unnamed=unnamed, unstated=unstated, tests=tests)
         return found, remarks
 
     def _notice(self, broken: dict[str, Broken]) -> tuple[Noticed, tuple[Remark, ...]]:
@@ -181,16 +184,13 @@ class _Probe:
             if self._without_change(frozenset()).red:
                 return Noticed("new-test", f"the gate {name} fails without the change")
             return Noticed("existing-test", f"the gate {name} fails when the changed code is broken")
-        if self._is_red_at_start():
-            return Noticed("new-test", f"the gate {self._gates[0][0].name} fails without the change")
-        return Noticed("nothing")
-
-    def _is_red_at_start(self) -> bool:
-        """Whether a gate fails on the tree the work began with, which holds no test of its author."""
+        # The tree the work began with holds no test of its author.
         self._examination.use(self._workspace.tree_of(self.since))
         ran = self._run({})
         self._examination.use(self._tree)
-        return ran.red
+        if ran.red:
+            return Noticed("new-test", f"the gate {self._gates[0][0].name} fails without the change")
+        return Noticed("nothing")
 
     def _broken_files(self) -> dict[str, Broken]:
         found = {}
@@ -236,11 +236,17 @@ class _Probe:
     def _declared_tests(self, path: str, version: int = 1) -> tuple[SourceTest, ...]:
         return declared_tests(path, self._both(path)[version] or b"")
 
-    def _without_change(self, own: frozenset[str]) -> _Ran:
-        """The task's tests on the product as it was."""
+    def _seen_in_data(self) -> frozenset[str]:
+        """The task's tests that fail without what it changed beside code: a table of rates, a template."""
+        data = tuple(path for path in self._changed if path not in self._tests)
+        own = self._own_tests() if data else frozenset()
+        return self._without_change(own, data).failed if own else frozenset()
+
+    def _without_change(self, own: frozenset[str], changed: tuple[str, ...] = ()) -> _Ran:
+        """The task's tests on the product, or on what is given, as it was."""
         examination = self._examination
         muted = self._muted_files(own)
-        tree = self._workspace.overlay(self._tree, dict.fromkeys(self._product, self.since))
+        tree = self._workspace.overlay(self._tree, dict.fromkeys(changed or self._product, self.since))
         examination.use(tree)
         ran = self._run({}, own, muted=muted)
         examination.use(self._tree)
@@ -326,10 +332,6 @@ class _Probe:
         return tuple(remarks[:MOST_REMARKS])
 
     @property
-    def _is_new_product(self) -> bool:
-        return any(self._both(path)[0] is None for path in self._product)
-
-    @property
     def _documents(self) -> tuple[str, ...]:
         """What the task changed and what is no new product: where nothing can be tested, an example may stand there."""
         changed = (path for path in self._changed if not path.startswith("."))
@@ -348,6 +350,15 @@ class _Probe:
         others = [path for path in files if looks_like_test(path) and path not in self._tests]
         for path in [*sorted(self._tests), *others[:MOST_FILES]]:
             yield path, self._both(path)[1] or b""
+
+    def _new_tests(self) -> Iterator[NewTest]:
+        """The tests that the work added, with the criteria each names."""
+        items = self._examination.request.items
+        for path in sorted(self._tests):
+            old = {test.id for test in self._declared_tests(path, 0)}
+            for test in self._declared_tests(path):
+                if test.id not in old:
+                    yield NewTest(test.id, path, "passing", criteria=named_criteria(test.words, items))
 
     def _unnamed_criteria(self) -> tuple[str, ...]:
         """The criteria, if there are several, that no test names which ran."""

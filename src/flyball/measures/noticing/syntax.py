@@ -95,8 +95,6 @@ _READERS: dict[str, Callable[[bytes], str]] = {"py": _python, "json": _json}
 
 
 class NodeCheck(msgspec.Struct, frozen=True):
-    """Has node read scripts in a tree."""
-
     commands: Commands
     tree: Path
 

@@ -74,7 +74,6 @@ def teller(path: str, packages: Iterable[str]) -> str:
 
 
 def own_packages(files: Iterable[str], tree: Path) -> tuple[str, ...]:
-    """The tree's top-level packages and modules that its tests import."""
     every = frozenset(files)
     tops: set[str] = set()
     for file in every:

@@ -73,7 +73,6 @@ def language(path: str) -> Language:
 
 
 def sites(path: str, text: str) -> tuple[DeclaredTest, ...]:
-    """The tests a source declares, in its order."""
     if language(path) == "go":
         return tuple(DeclaredTest(found["name"], (found.span(),)) for found in _GO.finditer(text))
     return tuple(test for test in tests_in_script(text) if not test.skipped)

@@ -56,7 +56,6 @@ class Sources:
         return self._modules[path]
 
     def defining(self, name: str) -> Iterator[Place]:
-        """Every place in the tree's Python that defines a function of this name."""
         for path in sorted(f for f in self.files if f.endswith(".py")):
             if f"def {name}(".encode() in self.read(path) and (module := self.module(path)):
                 yield from (
@@ -91,7 +90,6 @@ def targets_by_report(
 
 
 def muted_files(cases: Iterable[Case], sources: Sources) -> dict[str, bytes]:
-    """The files of some failing tests, in which these do nothing any more."""
     failing = _ids_by_test(cases)
     targets = [t for file, names in failing.items() for t in _targets_in_file(file, names, sources, old=False)]
     ids = [i for names in failing.values() for each in names.values() for i in each]

@@ -70,31 +70,49 @@ class PlantingGround(msgspec.Struct, frozen=True):
     nonce: Callable[[], str]
     environments: tuple[str, ...]
     baseline: bool = False
+    whole: bool = False
+    """Whether all other tests are run beside those with planted failures, to see them pass once more."""
 
 
-def prove(gates: Iterable[tuple[Gate, GateRun]], ground: PlantingGround) -> origins.Found:
-    """Tricks and remarks for gates that have just passed on the tree that lies there."""
+class Proof(msgspec.Struct, frozen=True):
+    """What planted failures show. `others` are the tests without one that ended beside them as they did without any; those in
+    `flaky` ended differently in two runs of one and the same tree.
+    """
+
+    tricks: tuple[Trick, ...] = ()
+    notes: tuple[str, ...] = ()
+    others: frozenset[str] = frozenset()
+    flaky: tuple[str, ...] = ()
+
+
+def prove(gates: Iterable[tuple[Gate, GateRun]], ground: PlantingGround) -> Proof:
     ran = tuple(gates)
     tricks: list[Trick] = []
     notes: list[str] = []
+    others: set[str] = set()
+    flaky: set[str] = set()
     for gate, run in ran:
         if run.result.counts is not None and run.cases:
-            found = _Counted(gate, run, ground).prove()
+            counted = _Counted(gate, run, ground)
+            found = counted.prove()
             tricks += found[0]
             notes += found[1]
+            others |= counted.others
+            flaky |= counted.flaky
     if not any(run.result.counts for _, run in ran) and not ground.baseline:
         found = _prove_uncounted(ran, ground)
         tricks += found[0]
         notes += found[1]
-    return tuple(tricks), tuple(notes)
+    return Proof(tuple(tricks), tuple(notes), frozenset(others), tuple(sorted(flaky)))
 
 
 class _Counted:
-    """One gate with a report."""
-
     def __init__(self, gate: Gate, run: GateRun, ground: PlantingGround) -> None:
         self._gate = gate
+        self._plain = run
         self._ground = ground
+        self.others: set[str] = set()
+        self.flaky: set[str] = set()
         self._pytest = runs_pytest(gate.command) or "{junit}" not in gate.command
         self._sources = Sources(ground.tree, ground.files)
         self._targets, self._unplanted = targets_by_report(run.cases, ground.changed, self._sources)
@@ -108,7 +126,11 @@ class _Counted:
         if not targets:
             return (), (f"{name}: no failure could be planted in its tests, so its report is believed as it is",)
         packages = origins.own_packages(self._ground.files, self._ground.tree)
-        left = self._left_of(targets, self._run(targets, partial(origins.teller, packages=packages)))
+        telling = partial(origins.teller, packages=packages)
+        planted = self._run(targets, telling)
+        left = self._left_of(targets, planted)
+        if self._ground.whole:
+            self._compare_others(planted, lambda: self._run(targets, telling))
         found: origins.Found = (), ()
         if any(path.endswith(".py") for target in targets for path, _ in target.places):
             found = origins.judge("\n".join(self._said), name, packages, self._ground.environments)
@@ -122,6 +144,16 @@ class _Counted:
                 break
         return (*found[0], *self._judge(left)), (*found[1], *self._remarks(left))
 
+    def _compare_others(self, planted: GateRun, run_again: Callable[[], GateRun]) -> None:
+        """The tests without a planted failure against the run without any; one may fail over what is planted elsewhere, and then does again."""
+        chosen = {each for target in self._targets for each in target.ids}
+        before = {i: case.outcome for i, case in self._plain.cases.items() if i not in chosen}
+        ended = {i: planted.cases[i].outcome for i in before if i in planted.cases}
+        self.others = {i for i in ended if ended[i] == before[i]}
+        odd = ended.keys() - self.others
+        again = run_again().cases if odd else {}
+        self.flaky = {i for i in odd if i in again and again[i].outcome == before[i]}
+
     def _run(
         self, targets: tuple[Target, ...], telling: Callable[[str], str] | None = None, style: Style = "around"
     ) -> GateRun:
@@ -129,7 +161,8 @@ class _Counted:
         return self._ground.run(self._gate, files, options=self._options(targets if telling else ()))
 
     def _options(self, chosen: tuple[Target, ...]) -> str:
-        """Have pytest run the planted tests alone, to their end; without a choice everything."""
+        """Have pytest run the planted tests alone, to their end; without a choice, and for the whole, everything."""
+        chosen = () if self._ground.whole else chosen
         names = sorted({target.name.rpartition("::")[2] for target in chosen})
         choice = " or ".join(names)
         short = 0 < len(choice) < LONGEST_CHOICE and all(re.fullmatch(r"[\w.]+", name) for name in names)

@@ -15,7 +15,7 @@ from flyball.core.model.measurement import Quality
 from flyball.core.model.task import CodeLimits, Commit
 from flyball.measures.sources import is_code, looks_like_test, text_of
 from flyball.measures.tampering.protected import changed_paths
-from flyball.measures.trees import Trees
+from flyball.ports import Trees
 
 LARGEST = 512 * 1024
 """Bytes of a source that is still analysed: longer ones are generated."""
@@ -27,8 +27,6 @@ DUPLICATE_LINES = 6
 
 
 class Function(msgspec.Struct, frozen=True):
-    """One function of a source and its numbers."""
-
     file: str
     name: str
     complexity: int

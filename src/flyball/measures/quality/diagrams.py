@@ -33,7 +33,6 @@ _LABEL = re.compile(r"\"[^\"\n]*\"")
 
 
 def diagrams_of(markdown: str) -> list[str | None]:
-    """The source of each Mermaid diagram of a document; None for each whose fence is never closed."""
     found: list[str | None] = [match[2] for match in _FENCE.finditer(markdown)]
     unclosed = len(_UNCLOSED.findall(markdown)) - len(found)
     return found + [None] * max(unclosed, 0)

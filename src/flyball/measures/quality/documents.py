@@ -9,7 +9,7 @@ from flyball.core.model.task import Commit
 from flyball.core.text.documents import is_document
 from flyball.measures.quality.diagrams import Complaints, diagrams_of
 from flyball.measures.sources import text_of
-from flyball.measures.trees import Trees
+from flyball.ports import Trees
 
 _DECISION = re.compile(r"(?:.*/)?decisions/[^/]+|(?:.*/)?ADR-[^/]*", re.IGNORECASE)
 _CHANGELOG = re.compile(r"(?:changelog|changes|history|news|release[-_]?notes)(?:\.\w+)?")
@@ -23,9 +23,17 @@ def is_decision_record(path: str) -> bool:
 
 
 def measure_files(
-    workspace: Trees, base: Commit, candidate: Commit, complaints: Complaints, kept: tuple[str, ...] = ()
+    workspace: Trees,
+    base: Commit,
+    candidate: Commit,
+    complaints: Complaints,
+    kept: tuple[str, ...] = (),
+    small: int | None = None,
 ) -> Files:
-    """What differs between base and candidate outside the `kept` folders and flyball's own, and what its documents hold."""
+    """What differs between base and candidate outside the `kept` folders and flyball's own, and what its documents hold.
+
+    Lines are counted where it is asked whether they are few, `small`.
+    """
     aside = tuple(f"{folder}/" for folder in (LOOP, *kept))
     differing = workspace.changed_files(base, candidate) if base != candidate else ()
     changes = [(status, path) for status, path in differing if not path.startswith(aside)]
@@ -54,6 +62,21 @@ def measure_files(
         diagrams=len(drawn),
         diagrams_valid=len(drawn) - len(broken),
         diagrams_broken=tuple(broken),
+        lines=None
+        if small is None
+        else _changed_lines(workspace, base, candidate, [path for _, path in changes], small),
+    )
+
+
+def _changed_lines(workspace: Trees, base: Commit, candidate: Commit, paths: list[str], small: int) -> int:
+    """The lines added and removed; what is no text counts by its bytes, and more files than are `small` by their number."""
+    if len(paths) > small:
+        return len(paths)
+    ways = ((base, candidate), (candidate, base))
+    return sum(
+        sum(count for old, new in ways for _, count in workspace.added_lines(old, new, path))
+        or len(workspace.read_file(candidate, path) or b"")
+        for path in paths
     )
 
 
@@ -62,7 +85,6 @@ def _diagrams(workspace: Trees, candidate: Commit, path: str) -> list[str | None
 
 
 def has_diagrams(workspace: Trees, commit: Commit) -> bool:
-    """Whether one of a commit's first documents holds a Mermaid diagram."""
     documents = [path for path in workspace.list_files(commit) if is_document(path)][:LOOKED_AT]
     return any(_diagrams(workspace, commit, path) for path in documents)
 

@@ -135,7 +135,6 @@ def _tool(command: str, ran: CommandRun, broken: str) -> GateResult:
 
 
 def why_unusable(command: str, ran: CommandRun, timeout_s: float) -> str:
-    """Why a run says nothing about the code, or an empty string."""
     code, text = ran.exit.code, ran.text
     if ran.exit.ended_by in {"wall", "idle"}:
         return f"timed out after {timeout_s:g} s"

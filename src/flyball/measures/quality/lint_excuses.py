@@ -14,7 +14,7 @@ from pygments.util import ClassNotFound
 from flyball.core.model.task import Commit
 from flyball.measures.sources import LARGEST, is_code
 from flyball.measures.tampering.protected import changed_paths
-from flyball.measures.trees import Trees
+from flyball.ports import Trees
 
 _LINTED = re.compile(r".*\.(?:sh|bash|ya?ml|s?css|less|vue|svelte|sql|tf)")
 _NO_REMARKS = (Comment.Preproc, Comment.PreprocFile, Comment.Hashbang)

@@ -15,7 +15,7 @@ from flyball.measures.quality.documents import is_changelog, is_decision_record,
 from flyball.measures.quality.lint import LintRun
 from flyball.measures.sources import Defined, looks_like_test, names_item, parse, source_tests, text_of, top_names
 from flyball.measures.tampering.protected import changed_paths
-from flyball.measures.trees import Trees
+from flyball.ports import Trees
 
 BLOCKING = frozenset(
     {"tests_pass", "criteria_covered", "lint_clean", "complexity", "readme", "decision_record", "changelog"}
@@ -37,8 +37,6 @@ Verdict = tuple[bool | None, str]
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """What the checks look at."""
-
     request: Measure
     settings: Settings
     workspace: Trees
@@ -50,7 +48,6 @@ class Evidence(msgspec.Struct, frozen=True):
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Every path that differs from the base."""
         return changed_paths(self.workspace, self.request.base, self.request.candidate)
 
 

@@ -46,7 +46,6 @@ class Project:
 
     @cached_property
     def modules(self) -> dict[str, ast.Module]:
-        """Syntax trees of the Python product code by path."""
         paths = {f: self._tree / f for f in self._files if f.endswith(".py")}
         there = {f: path for f, path in paths.items() if path.is_file() and not path.is_symlink()}
         return {f: module for f, path in there.items() if (module := parse(path.read_bytes()))}
@@ -75,7 +74,6 @@ class Project:
         return [n for m in self.modules.values() for n in ast.walk(m) if isinstance(n, ast.ClassDef) and n.name == name]
 
     def defines(self, name: str) -> bool:
-        """Whether any product module defines the name at its top."""
         return any(name in top_names(module.body) for module in self.modules.values())
 
     def accepts(self, function: str, keyword: str) -> bool:
@@ -89,9 +87,12 @@ class Project:
 
 
 def reason(case: Case, project: Project) -> tuple[Reason, str]:
-    """Why a case failed, and the line that says so."""
     if not case.file.endswith(".py"):
-        return _foreign_reason(case)
+        told = f"{case.message}\n{case.text}"
+        if _FOREIGN_MISSING.search(told):
+            return "missing-name", _one_line(told)
+        plain = _PLAIN_FAILURE.search(told) and not _PANIC.search(told)
+        return ("assertion" if plain or _FOREIGN_ASSERTION.search(told) else "error"), _one_line(told)
     raised = _exception_of(case)
     if raised is None:
         return "error", _one_line(case.message or case.text)
@@ -142,14 +143,6 @@ def _lacks_attribute(said: str, project: Project) -> bool:
         classes = project.classes(found[1])
         return bool(classes) and not any(found[2] in top_names(c.body) for c in classes)
     return False
-
-
-def _foreign_reason(case: Case) -> tuple[Reason, str]:
-    told = f"{case.message}\n{case.text}"
-    if _FOREIGN_MISSING.search(told):
-        return "missing-name", _one_line(told)
-    plain = _PLAIN_FAILURE.search(told) and not _PANIC.search(told)
-    return ("assertion" if plain or _FOREIGN_ASSERTION.search(told) else "error"), _one_line(told)
 
 
 _SCRIPT_IMPORT = re.compile(

@@ -1,7 +1,5 @@
 """RED: which tests are new, whether each fails for the right reason, and whether the old ones still pass."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
@@ -20,7 +18,6 @@ _HARMLESS = frozenset({"print", "len", "str", "int", "float", "bool", "repr", "l
 
 
 def vacuous_tests(source: bytes, path: str) -> frozenset[str]:
-    """The ids of a Python file's tests that check nothing."""
     functions = tests_defined(parse(source))
     reached = {
         name: takewhile(lambda statement: not isinstance(statement, ast.Return), node.body)

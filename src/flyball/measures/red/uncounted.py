@@ -15,7 +15,7 @@ from flyball.core.model.measurement import NewTest
 from flyball.core.model.task import Item
 from flyball.core.text.scrubbing import decode
 from flyball.measures.examination import Examination, Trial
-from flyball.measures.found import Found, changed_tests, measure_changed_files
+from flyball.measures.found import Found, changed_tests, measure_changed_files, without_tests
 from flyball.measures.gates.junit import Case, TreeIndex
 from flyball.measures.red.reasons import Project, reason
 from flyball.measures.red.red import without_vacuous
@@ -64,13 +64,14 @@ def red_uncounted(examination: Examination, trial: Trial) -> Found:
     )
     fresh = without_vacuous(fresh, examination.tree.directory)
     fresh += _whole_files(examination, trial, new)
-    sha = workspace.overlay(request.candidate, {file.file: request.base for file in new})
+    files = measure_changed_files(examination)
+    sha = without_tests(examination, [file.file for file in new])
     failing: tuple[str, ...] = ()
     if sha != workspace.tree_of(request.base):
         examination.use(sha)
         runs = examination.trial().round.runs
         failing = tuple(f"{r.result.name} fails without the new tests, too" for r in runs if not r.result.passed)
-    return Found(trial, {}, new_tests=fresh, old_tests_broken=failing, files=measure_changed_files(examination))
+    return Found(trial, {}, new_tests=fresh, old_tests_broken=failing, files=files)
 
 
 def _whole_files(examination: Examination, trial: Trial, new: list[NewTests]) -> tuple[NewTest, ...]:
@@ -107,7 +108,6 @@ def new_in_source(examination: Examination) -> list[NewTests]:
 
 
 def read_new(path: str, before: bytes | None, after: bytes | None) -> NewTests:
-    """The tests a file has gained."""
     old = {test.id for test in declared_tests(path, before or b"")}
     found = tuple(test for test in declared_tests(path, after or b"") if test.id not in old)
     skipped = frozenset(test.id for test in found if test.skipped)

@@ -16,7 +16,7 @@ from flyball.measures.remarks.literals import MOST_PAIRS, Assertion, Assertions,
 from flyball.measures.remarks.patterns import BY_NAME, RANK
 from flyball.measures.sources import Read, is_code, is_script, is_test_file, looks_like_test
 from flyball.measures.tampering.protected import changed_paths
-from flyball.measures.trees import Trees
+from flyball.ports import Trees
 
 MOST_FILES = 300
 LARGEST = 512 * 1024
@@ -36,14 +36,11 @@ class ChangedTree(msgspec.Struct, frozen=True):
 
 
 class RemarksMade(msgspec.Struct, frozen=True):
-    """The remarks on a change, most telling first, and what was not looked at."""
-
     remarks: tuple[Remark, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 def changed_tree(workspace: Trees, base: Commit, candidate: Commit) -> ChangedTree:
-    """Two commits as a change."""
     changed = changed_paths(workspace, base, candidate)
     return ChangedTree(
         partial(workspace.read_file, base),

@@ -69,7 +69,6 @@ def _python_hits(
 
 
 def _inside(node: ast.AST, place: NodePlace) -> NodePlace:
-    """The place of what a node holds."""
     if isinstance(node, Defined):
         owner = node if isinstance(node, ast.ClassDef) else None
         return replace(place, names=(*place.names, node.name), owner=owner)

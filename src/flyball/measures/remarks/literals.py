@@ -58,7 +58,6 @@ class ValuesHeld(msgspec.Struct, frozen=True):
 
 
 def assertions_in(path: str, source: bytes) -> Iterator[Assertion]:
-    """The pairs of written-out values in the assertions of a test file."""
     if is_script(path):
         yield from _script_assertions(path, text_of(source))
         return
@@ -89,7 +88,6 @@ def _pairs(
 
 
 def _arguments(node: ast.AST) -> Iterator[tuple[Value, int]]:
-    """The values that calls are given."""
     for call in ast.walk(node):
         if isinstance(call, ast.Call):
             for each in (*call.args, *(word.value for word in call.keywords)):
@@ -97,7 +95,6 @@ def _arguments(node: ast.AST) -> Iterator[tuple[Value, int]]:
 
 
 def _sides(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Both sides of an equality that is asserted, each way round."""
     pair: tuple[ast.expr, ast.expr] | None = None
     if (
         isinstance(node, ast.Assert)
@@ -143,7 +140,6 @@ def _python_literals(node: ast.AST) -> Iterator[tuple[Value, int]]:
 
 
 def script_literals(text: str) -> Iterator[tuple[Value, int]]:
-    """Texts and numbers of a script, each with its line."""
     for number, line in enumerate(text.splitlines(), 1):
         for found in _SCRIPT_LITERAL.finditer(line[:2000]):
             value = _number(found[3]) if found[3] else found[2]
@@ -177,7 +173,6 @@ def find_held(path: str, before: bytes | None, after: bytes, assertions: Asserti
 
 
 def _held_pair(new: Mapping[Value, list[int]], assertions: Assertions) -> ValuesHeld | None:
-    """An argument and the value that is expected for it."""
     found: dict[tuple[Value, Value], tuple[int, Assertion]] = {}
     for argument, at in new.items():
         for each in assertions.by_argument.get(argument, ()):

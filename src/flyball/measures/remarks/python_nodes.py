@@ -137,7 +137,11 @@ def is_stub(node: Function, place: NodePlace) -> bool:
     """A function that only says that it is not there; an interface that others implement is none."""
     if _is_interface(node, place):
         return False
-    body = _body(node)
+    first = node.body[0]
+    has_docstring = (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    )
+    body = node.body[1:] if has_docstring else node.body
     if len(body) != 1 or not isinstance(body[0], ast.Raise) or body[0].exc is None:
         return False
     raised = body[0].exc
@@ -253,14 +257,6 @@ def _parameters(node: Function, *, in_class: bool) -> frozenset[str]:
     static = any(_dotted_name(each) == "staticmethod" for each in node.decorator_list)
     plain = every[1:] if in_class and not static else every
     return frozenset(each.arg for each in (*plain, *node.args.kwonlyargs))
-
-
-def _body(node: Function) -> list[ast.stmt]:
-    first = node.body[0]
-    has_docstring = (
-        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
-    )
-    return node.body[1:] if has_docstring else node.body
 
 
 def _walk_function(node: Function) -> Iterator[ast.AST]:

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import Commit
-from flyball.measures.trees import Trees
+from flyball.ports import Trees
 
 _NAMELESS = re.compile(rb"^[^#\n]*\sworking-tree-encoding(\s|$)", re.MULTILINE)
 _MOST_LINKS = 40

@@ -44,7 +44,6 @@ CODE = frozenset({"python", "script", "other"})
 
 
 def references(text: str) -> Iterator[Reference]:
-    """Everything a shell text executes or is configured by, as it is written there."""
     folder, loops = "", dict[str, tuple[str, ...]]()
     for command in commands(text):
         words = [word.lstrip("@") if at == 0 else word for at, word in enumerate(command.words)]

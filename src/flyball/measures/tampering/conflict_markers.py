@@ -4,7 +4,7 @@ from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import Trick
 from flyball.core.model.task import MAIN
 from flyball.measures.sources import text_of
-from flyball.measures.trees import Trees
+from flyball.ports import Trees
 
 _MARKERS = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
 

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from flyball.core.text.manifests import is_manifest
 from flyball.measures.sources import Read, is_code, parse
-from flyball.measures.tampering.checking import is_check
+from flyball.measures.tampering.weakening import is_for_tests
 
 TOOLS = re.compile(r"(?:.*/)?(?:tools?|scripts?|ci|dev|hack|qa|testing|checks?|gates?|e2e|verification)/.*")
 _WORDS = frozenset(
@@ -39,7 +39,7 @@ def is_part(path: str, read: Read) -> bool:
     if _ASSERTS.search(source):
         return True
     module = parse(source) if path.endswith(".py") else None
-    return module is not None and any(is_check(node) for node in module.body)
+    return module is not None and any(is_for_tests(node) for node in module.body)
 
 
 def is_product(path: str, files: frozenset[str], read: Read) -> bool:

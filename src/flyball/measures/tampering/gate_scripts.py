@@ -85,7 +85,6 @@ def _programs(text: str, files: frozenset[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _references(text: str) -> tuple[Reference, ...]:
-    """What a text refers to: of each changed path the same commands are asked."""
     return tuple(references(text))
 
 
@@ -105,7 +104,6 @@ def _files_referred_to(
     found: Iterable[Reference], beside: str, files: frozenset[str], read: Read, *, linter: bool = False,
     reports: bool = False, by_test: bool = False,
 ) -> Iterator[str]:  # fmt: skip
-    """The files that references lead to and that belong to the gate; what a gate examines is free."""
     inner = (each for how, what in found for each in (started_by(what, how) if how in CODE else ((how, what),)))
     for how, word in inner:
         for path in _files_of_word(word, how, beside, files):
@@ -185,7 +183,6 @@ def _of_package(text: str, folder: str) -> set[str]:
 
 
 def _package_scripts(text: str, commands: str) -> str:
-    """The scripts of a package that commands run, and those that these run in turn."""
     try:
         scripts = json.loads(text).get("scripts") or {}
     except (ValueError, AttributeError, RecursionError):

@@ -13,6 +13,11 @@ _ENDS_EARLY = re.compile(
     r"\s*(?:(?:exit|return|break|continue|exec|goto|trap|alias|unset|sys\.exit|process\.exit|quit|set\s+\+\w|#\s*(?:if|define|undef))(?!\w)|\w+\s*\(\)\s*\{)"
 )
 """What may keep the lines behind it from being asked, or give their words another meaning."""
+_FORCE = re.compile(
+    r"\b_exit\s*\(|\bos\.(?:_exit|kill|abort)\b|\bprocess\.exit\b|\bpytest_(?:runtest|report|session|pyfunc|collection)|_pytest\b|TestReport|hookimpl"
+)
+"""What ends the process, or reaches into the runner's reports, from wherever it stands."""
+_INPUT = re.compile(r"[\w./$(){}-]+\.(?:o|obj|c|cc|cpp|cxx|m|h|hh|hpp|s|S|f90|adb|java|class)")
 _TAKES_NEXT = re.compile(r".*(?:\\|&&|\|)|\s*(?:if|for|while|else|switch)\b(?!.*(?:[;}]|\bfi|\bdone)$).*")
 """A last line that takes the one behind it along."""
 
@@ -34,7 +39,23 @@ def only_grows(path: str, before: str, after: str) -> bool:
     """Whether a program asks all that it asked and more, as far as its text shows."""
     blocks = added_blocks(before, after)
     shell = path.endswith((".sh", ".bash", ".bats")) or "sh" in before.partition("\n")[0].rpartition("/")[2]
-    return blocks is not None and all(is_balanced(b) and _stands_alone(b, shell=shell) for b in blocks)
+    if blocks is None or any(_FORCE.search(block) for block in blocks):
+        return False
+    return all(is_balanced(block) and _stands_alone(block, shell=shell) for block in blocks)
+
+
+def gains_inputs(before: str, after: str) -> bool:
+    """Whether a file that a gate executes only names more sources or objects, as a new one needs it to be built."""
+    old, new = before.splitlines(), after.splitlines()
+    return len(old) == len(new) and before != after and all(map(_names_more_inputs, old, new))
+
+
+def _names_more_inputs(old: str, new: str) -> bool:
+    if old == new:
+        return True
+    left = old.split()
+    added = [word for word in new.split() if not (left and word == left[0] and left.pop(0))]
+    return not left and all(map(_INPUT.fullmatch, added))
 
 
 def is_balanced(block: str) -> bool:

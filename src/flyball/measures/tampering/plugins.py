@@ -41,7 +41,6 @@ def plugin_files(commands: str, scripts: Iterable[str], files: frozenset[str], r
 
 
 def _files_of(dotted: str, files: frozenset[str]) -> Iterator[str]:
-    """The files that a module of this name may be, from any folder that is not itself a package."""
     path = dotted.replace(".", "/")
     for end in (f"{path}.py", f"{path}/__init__.py"):
         inner = (file for file in files if file.endswith(f"/{end}"))

@@ -25,15 +25,12 @@ FALLBACK = "tests/test_flyball_probe.sh"
 
 
 class Probe(msgspec.Struct, frozen=True):
-    """A file to plant."""
-
     path: str
     source: bytes
     mode: int
 
 
 def _is_shell(path: str, source: bytes) -> bool:
-    """Whether a file is a script for a shell, by its name or its first line."""
     return path.endswith((".sh", ".bash")) or bool(_SHELL.match(source[:100]))
 
 

@@ -18,13 +18,13 @@ from flyball.measures.sources import is_code, is_program, is_test_file, looks_li
 from flyball.measures.tampering.clones import lost_in_a_clone
 from flyball.measures.tampering.gate_parts import is_named_after
 from flyball.measures.tampering.gate_scripts import is_gate_file, makings
-from flyball.measures.tampering.growth import only_grows
+from flyball.measures.tampering.growth import gains_inputs, only_grows
 from flyball.measures.tampering.plugins import plugin_files
 from flyball.measures.tampering.sections import is_sectioned, restore
 from flyball.measures.tampering.shadows import is_shadow
 from flyball.measures.tampering.tests_by_report import Held, UnnamedTests
-from flyball.measures.tampering.weakening import changed_parts, compare, find_force
-from flyball.measures.trees import Trees
+from flyball.measures.tampering.weakening import changed_parts, may_become
+from flyball.ports import Trees
 
 _CONFIGURATION = re.compile(
     # Runners, and what builds for them.
@@ -180,7 +180,7 @@ def protect(
     released: set[str] = set()
     for path in sides.changed:
         was = request.accepted if path in sides.accepted else None
-        if _is_kept(path, request.kept):
+        if any(path == folder or path.startswith(f"{folder}/") for folder in request.kept):
             overlay[path] = was
             kept = "that file" if path in request.kept else "that folder"
             notes.append(f"{path} stays as it was: the agent's change of it was discarded, since flyball keeps {kept}")
@@ -232,7 +232,21 @@ def _are_changes_wanted(path: str, request: Measure, workspace: Trees) -> bool:
     if before is None or not looks_like_test(path) or not is_code(path) or not changes_tests(text):
         return False
     wanted = subjects(text)
-    return all(wanted & words_of_names(test) for test in changed_parts(path, before, after))
+    parts = changed_parts(path, before, after)
+    return all(wanted & words_of_names(test) for test in parts) or (
+        after is None and _is_moved(path, before, request, workspace)
+    )
+
+
+def _is_moved(path: str, before: bytes, request: Measure, workspace: Trees) -> bool:
+    """Whether all tests of a file that is gone are in one of the same name elsewhere."""
+    files = (
+        file for file in workspace.list_files(request.candidate) if PurePosixPath(file).name == PurePosixPath(path).name
+    )
+    sources = (workspace.read_file(request.candidate, file) for file in files)
+    return any(
+        source == before or (path.endswith(".py") and not changed_parts(path, before, source)) for source in sources
+    )
 
 
 def _restore_sections(
@@ -242,13 +256,8 @@ def _restore_sections(
     restored = restore(path, before, after or b"", _commands(settings))
     if restored is None:
         return {}, ()
-    detail = f"test sections were changed ({', '.join(restored.changed)})"
-    trick = Trick("test-config-changed", path, _with_first_new_line(detail, before, after))
-    return {path: restored.content}, (trick,)
-
-
-def _is_kept(path: str, folders: tuple[str, ...]) -> bool:
-    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+    message = _with_first_change(f"of its test sections {', '.join(restored.changed)} was", before or b"", after)
+    return {path: restored.content}, (Trick("test-config-changed", path, message),)
 
 
 def _sides(
@@ -281,7 +290,6 @@ def _sides(
 
 
 def _linked_tests(commit: Commit, workspace: Trees) -> dict[str, str]:
-    """Where links that are tests, or hold them, lead, each with the link."""
     links = [link for link in workspace.links(commit) if looks_like_test(link) or looks_like_test(f"{link}/x")]
     targets = {link: text_of(workspace.read_file(commit, link)) for link in links}
     return {normpath(f"{PurePosixPath(link).parent}/{target}"): link for link, target in targets.items()}
@@ -296,7 +304,6 @@ def _name_as_test(path: str, sides: _Sides) -> str:
 
 
 def changed_paths(workspace: Trees, old: Commit, new: Commit) -> tuple[str, ...]:
-    """Every path that differs; a moved file is one deleted and one added."""
     return tuple(sorted({path for _, path in workspace.changed_files(old, new)})) if old != new else ()
 
 
@@ -307,9 +314,13 @@ def _changes_of(path: str, request: Measure, settings: Settings, workspace: Tree
     gates_own = path in sides.scripts or is_named_after(path, sides.programs)
     if gates_own or is_configuration(path, settings) or _is_plugin(path, sides):
         before, after = _versions(path, request, workspace)
+        if path in sides.scripts and gains_inputs(text_of(before), text_of(after)):
+            return ()
         may_grow = request.tests_may_grow and path in sides.scripts and not _is_fixed(path, settings)
-        grows = may_grow and is_program(path, before) and only_grows(path, text_of(before), text_of(after))
-        return () if grows and not find_force(path, before, after) else (_configuration_trick(path, before, after),)
+        if may_grow and is_program(path, before) and only_grows(path, text_of(before), text_of(after)):
+            return ()
+        message = _with_first_change("test or CI configuration was", before, after)
+        return (Trick("test-config-changed", path, message),)
     if _ENTRY_POINTS.fullmatch(path):
         before, after = _versions(path, request, workspace)
         if b"pytest11" in (after or b"") and b"pytest11" not in (before or b""):
@@ -319,8 +330,11 @@ def _changes_of(path: str, request: Measure, settings: Settings, workspace: Tree
         message = "a new file lies inside a folder of installed dependencies"
         return (Trick("environment-changed", path, message),) if inside else ()
     before, after = _versions(path, request, workspace)
-    comparison = compare if is_test_file(_name_as_test(path, sides), before, after) else sides.unnamed.compare
-    return comparison(path, before, after, rewritable=request.kind == "red", tests_may_grow=request.tests_may_grow)
+    free = may_become if is_test_file(_name_as_test(path, sides), before, after) else sides.unnamed.may_become
+    if free(path, before, after, rewritable=request.kind == "red", tests_may_grow=request.tests_may_grow):
+        return ()
+    message = _with_first_change("what accepted tests ask for was", before, after)
+    return (Trick("protected-changed" if after is not None else "test-deleted", path, message),)
 
 
 def _is_plugin(path: str, sides: _Sides) -> bool:
@@ -341,16 +355,10 @@ def _is_new_shadow(path: str, sides: _Sides) -> bool:
     return path not in sides.accepted and is_shadow(path, sides.candidate, sides.installed)
 
 
-def _configuration_trick(path: str, before: bytes | None, after: bytes | None) -> Trick:
-    if found := find_force(path, before, after):
-        return found
+def _with_first_change(what: str, before: bytes | None, after: bytes | None) -> str:
+    """How a file was changed, with the first line that is new, or else the first that is gone."""
     how = "added" if before is None else "deleted" if after is None else "changed"
-    told = _with_first_new_line(f"test or CI configuration was {how}", before, after)
-    return Trick("test-config-changed", path, told)
-
-
-def _with_first_new_line(told: str, before: bytes | None, after: bytes | None) -> str:
-    old = set(text_of(before).splitlines())
-    new = (line.strip()[:120] for line in text_of(after).splitlines() if line not in old and line.strip())
-    line = next(new, "")
-    return f"{told}: {line}" if line else told
+    old, new = (dict.fromkeys(line.strip()[:120] for line in text_of(each).splitlines()) for each in (before, after))
+    changes = (*(line for line in new if line not in old), *(f"without {line}" for line in old if line not in new))
+    line = next(iter(changes), "") if after is not None else ""
+    return f"{what} {how}: {line}" if line else f"{what} {how}"

@@ -16,17 +16,13 @@ def is_shadow(path: str, files: frozenset[str], installed: frozenset[str] = froz
     """Whether a new file may be imported in place of another module; `installed` are those of the environment, case-folded."""
     if not path.casefold().endswith(_MODULES):
         return False
-    root, name = _place(path, files)
-    return name.casefold() in _STARTING or (root in _roots(files) and name.casefold() in _STANDARD | installed)
-
-
-def _place(path: str, files: frozenset[str]) -> tuple[str, str]:
-    """The folder a module is imported from, and the name of it or of the package it lies in."""
+    # The folder a module is imported from, and the name of it or of the package it lies in.
     parts = PurePosixPath(path).parts
     top = next(
         (at for at in range(len(parts) - 1) if "/".join((*parts[: at + 1], "__init__.py")) in files), len(parts) - 1
     )
-    return "/".join(parts[:top]) or ".", parts[top].split(".")[0]
+    root, name = "/".join(parts[:top]) or ".", parts[top].split(".")[0]
+    return name.casefold() in _STARTING or (root in _roots(files) and name.casefold() in _STANDARD | installed)
 
 
 @lru_cache(maxsize=2)

@@ -43,8 +43,6 @@ def _flat(found: list[ShellCommand]) -> Iterator[ShellCommand]:
 
 
 class _Reader:
-    """Reads a text from where it stands; what is not closed ends with the text."""
-
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
@@ -137,8 +135,6 @@ class _Reader:
 
 
 class _Draft:
-    """A command as far as it has been read."""
-
     def __init__(self) -> None:
         self.words: list[str] = []
         self.word: str | None = None

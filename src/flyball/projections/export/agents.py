@@ -1,7 +1,5 @@
 """flyball's roles as the agent definition files of the programs people already use: one neutral source, five formats."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 
@@ -73,7 +71,6 @@ def title(role: Role) -> str:
 
 
 def claude_agent(name: str, role: Role) -> str:
-    """A role as Claude Code reads it, in a project or in a plugin."""
     tools = ", ".join(_tools(role, _CLAUDE))
     head = {"name": name, "description": role.description, "tools": tools, "model": "inherit"}
     return _page(head, role, "claude")

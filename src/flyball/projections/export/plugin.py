@@ -1,7 +1,5 @@
 """flyball as a plugin of Claude Code: its roles, commands that ask for the verdict, and a hook that asks before a stop."""
 
-from __future__ import annotations
-
 import json
 
 from flyball.projections.export.agents import MANIFEST, Export, claude_agent, exported_roles
@@ -61,7 +59,6 @@ Written by `flyball export --target claude --plugin`; run that again to bring it
 
 
 def exported_plugin(version: str) -> Export:
-    """Every file of the plugin, below its own folder."""
     files = {
         "README.md": _README,
         ".claude-plugin/plugin.json": _json(_manifest(version)),

@@ -1,7 +1,5 @@
 """The monitor's page and answer for a loop that others drive, folded from the batches it told of."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -19,7 +17,6 @@ Told = BatchJudged | HistoryImported
 
 
 def history_of(facts: Iterable[Told]) -> History:
-    """What the monitor knows of the loop."""
     history = History()
     for seen in _observations(facts):
         history = observe(history, seen)
@@ -27,7 +24,6 @@ def history_of(facts: Iterable[Told]) -> History:
 
 
 def next_iteration(facts: Iterable[Told]) -> int:
-    """The number of the next batch."""
     return max((seen.iteration for seen in _observations(facts)), default=0) + 1
 
 
@@ -95,7 +91,6 @@ def _rows(facts: Sequence[Told]) -> list[Row]:
 
 
 def _past_rows(fact: Told) -> tuple[PastRow, ...]:
-    """The rows a fact adds to the table."""
     if isinstance(fact, HistoryImported):
         return fact.rows
     recorded = fact.batch.review.anti_patterns if fact.batch.review else ()
@@ -105,7 +100,6 @@ def _past_rows(fact: Told) -> tuple[PastRow, ...]:
 
 
 def _failures_running(observations: Sequence[Observation]) -> int:
-    """How many of the latest batches passed nothing."""
     count = 0
     for seen in reversed(observations):
         if seen.passed or not (seen.batch or seen.failed):

@@ -1,7 +1,5 @@
 """A track's evaluation as the page `evaluation-report.md`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -20,7 +18,6 @@ _YES = {"pass": "YES", "fail": "NO", "n/a": "n/a"}
 
 
 def evaluation_report(evaluation: TrackEvaluation, at: datetime) -> str:
-    """The whole page."""
     parts = (_head(evaluation, at), _structural(evaluation), *map(_evaluator, evaluation.evaluators), _end(evaluation))
     return "\n".join(line for part in parts for line in part) + "\n"
 

@@ -1,7 +1,5 @@
 """Everything in `.loop/NNN-slug/` as text: rendered from the facts, so that deleting the folder loses nothing."""
 
-from __future__ import annotations
-
 from flyball.core.model.state import State
 from flyball.projections.files.loop_state import loop_state
 from flyball.projections.files.phase_status import phase_status

@@ -1,7 +1,5 @@
 """`loop-state.md`: the monitor's page, at most fifty lines however long the loop has run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -42,16 +40,14 @@ class LoopPage(msgspec.Struct, frozen=True):
 def loop_state(state: State, history: TaskHistory) -> str:
     """The page of a task of flyball's own after the last event."""
     last = leading_judgement(state, history)
-    lane = state.lanes.get(last.lane) if last else None
-    judged = lane.loop.judged if lane and lane.loop.judged else history.judged
-    seen = judged.observation if judged else None
+    seen = next((row for row in reversed(history.rows) if row.attempted), None)
     streak = history.errors.streak(last.lane if last else MAIN)
     return page_text(
         LoopPage(
-            iteration=len(history.judgements),
+            iteration=history.rows[-1].iteration if history.rows else 0,
             status=health(state, history),
             confidence=last.confidence if last else "LOW",
-            attempted=seen.batch if seen else (),
+            attempted=seen.attempted if seen else (),
             passed=seen.passed if seen else (),
             failed=seen.failed if seen else (),
             rows=history.rows,

@@ -1,7 +1,5 @@
 """The status blocks flyball writes: one after each iteration and one when the task stops, with measured numbers."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from flyball.core.claims import status_block, status_fields as fields

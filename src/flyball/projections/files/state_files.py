@@ -1,7 +1,5 @@
 """The JSON files beside the status log: `loop-state`, `circuit-breaker`, `rate-limit`, `dual-gate` and `verdict`."""
 
-from __future__ import annotations
-
 import hashlib
 from datetime import datetime
 from typing import Any
@@ -52,6 +50,9 @@ def _loop_state(state: State, history: TaskHistory) -> dict[str, Any]:
     status = standing.running_state(state)
     reason = plain(standing.reason(state, history), 500)
     at = _stopped_at(state, history)
+    # The model that really implemented last; none where no turn did, or nobody said which one.
+    author = workflow_of(state.task).author
+    ran = (t.model for t in reversed(history.turns) if t.role == author and t.outcome not in {"", *LIMITED, *ABSENT})
     return {
         "session_id": session_id(state),
         "task": state.task.id,
@@ -59,7 +60,7 @@ def _loop_state(state: State, history: TaskHistory) -> dict[str, Any]:
         "started_at": state.task.opened_at,
         "current_phase": state.main.stage,
         "current_iteration": state.main.loop.iteration,
-        "green_model": _green_model(state, history),
+        "green_model": next(ran, "") or None,
         "last_activity": history.last_activity,
         "status": status,
         "halt_reason": reason if status == "halted" else None,
@@ -75,13 +76,6 @@ def _loop_state(state: State, history: TaskHistory) -> dict[str, Any]:
         "error_history": list(history.errors.recent),
         "total_agent_calls": state.turns,
     }
-
-
-def _green_model(state: State, history: TaskHistory) -> str | None:
-    """The model that really implemented last; none where no turn did, or nobody said which one."""
-    author = workflow_of(state.task).author
-    ran = (t.model for t in reversed(history.turns) if t.role == author and t.outcome not in {"", *LIMITED, *ABSENT})
-    return next(ran, "") or None
 
 
 def _stopped_at(state: State, history: TaskHistory) -> datetime | None:

@@ -1,11 +1,10 @@
 """The Markdown a task's folder holds for people and agents: `context.md`, `plan.md` and the learnings."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from flyball.core.loop.batches.choosing import SCAFFOLD, waits_for
 from flyball.core.loop.guidance import guidance_lines
+from flyball.core.memory.settling import GONE
 from flyball.core.model.naming import slug
 from flyball.core.model.state import State
 from flyball.core.model.task import Item
@@ -83,7 +82,8 @@ def _decision_line(learning: Learning) -> str:
 
 
 def _recent(history: TaskHistory, kind: str) -> list[Learning]:
-    return [x for x in history.learnings[-4 * MOST_SHOWN :] if x.kind == kind][-MOST_SHOWN:]
+    known = history.learnings[-4 * MOST_SHOWN :]
+    return [x for x in known if x.kind == kind and x.standing not in GONE][-MOST_SHOWN:]
 
 
 def _section(title: str, points: list[str]) -> list[str]:

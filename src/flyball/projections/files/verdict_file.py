@@ -1,7 +1,5 @@
 """`verdict.json`: where a task stands in one small object, for programs that cannot read the journal."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import msgspec
@@ -59,7 +57,6 @@ class TaskVerdict(msgspec.Struct, frozen=True):
 
 
 def task_verdict(state: State, history: TaskHistory) -> TaskVerdict:
-    """The verdict on a task after its last event."""
     measured = state.main.loop.last or state.main.loop.entry or state.baseline
     return TaskVerdict(
         task=state.task.id,

@@ -1,7 +1,5 @@
 """The learnings of a task for people: what became of each, and which were given to its turns."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from flyball.core.memory.settling import LearningEntry, settle
@@ -36,7 +34,12 @@ class LearningLedger:
                 if recorded.source in {"review", "conflict"}:
                     self._reject(recorded)
             case ev.Begun(effect=RunAgent() as effect):
-                self._give(effect)
+                if not effect.copy:
+                    self._working[effect.item or effect.lane] = effect
+                for key in effect.recalled:
+                    known = self.given.get(key)
+                    if known is not None and effect.turn not in known.turns:
+                        self.given[key] = replace(known, turns=(*known.turns, effect.turn))
             case ev.Ended(outcome=Recalled() as recalled):
                 for each in recalled.learnings:
                     first = rec.LearningGiven(each.id, each.kind, plain(each.title, 160), plain(each.why, 200))
@@ -52,16 +55,7 @@ class LearningLedger:
         return self._records
 
     def in_prompts(self) -> tuple[rec.LearningGiven, ...]:
-        """Those that stood in a prompt."""
         return tuple(each for each in self.given.values() if each.turns)
-
-    def _give(self, effect: RunAgent) -> None:
-        if not effect.copy:
-            self._working[effect.item or effect.lane] = effect
-        for key in effect.recalled:
-            known = self.given.get(key)
-            if known is not None and effect.turn not in known.turns:
-                self.given[key] = replace(known, turns=(*known.turns, effect.turn))
 
     def _reject(self, lesson: ev.LearningRecorded) -> None:
         """The work a lesson is about was made with what its last turn was given."""

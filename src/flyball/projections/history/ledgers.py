@@ -1,7 +1,5 @@
 """Histories of one thing each: every checkpoint, and, bounded, what the breaker did and the errors with their streaks."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import deque
 from collections.abc import Collection
@@ -141,7 +139,7 @@ class CheckpointLedger:
         self._caught[commit] = tricks
         where = self._places.get(commit)
         if where is not None:
-            told = "".join(f"{trick.kind}: {trick.path}: {trick.detail}" for trick in tricks[:1])
+            told = "".join(f"{trick.path}: {trick.detail}" for trick in tricks[:1])
             self.records[where] = replace(self.records[where], tricked=plain(told))
 
     def allow(self, commit: str, paths: tuple[str, ...]) -> None:

@@ -1,7 +1,5 @@
 """The questions of a task: what was asked, who answered, and what nobody waits for any more."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 

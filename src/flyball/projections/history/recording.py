@@ -1,12 +1,12 @@
 """Makes the records of a task's history and the notes of its report from facts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from msgspec.structs import astuple, replace
 
+from flyball.core.claims import looks
+from flyball.core.claims.findings import Finding
 from flyball.core.loop.workflow import Notes
 from flyball.core.model import events as ev, outcomes as out
 from flyball.core.model.effects import Ask, RunAgent, Save
@@ -33,14 +33,17 @@ def turn_begun(at: datetime, effect: RunAgent) -> rec.TurnRecord:
     )
 
 
-def turn_ended(turn: rec.TurnRecord, at: datetime, outcome: out.Outcome) -> rec.TurnRecord:
+def turn_ended(
+    turn: rec.TurnRecord, at: datetime, outcome: out.Outcome, earlier: Sequence[Finding] = ()
+) -> rec.TurnRecord:
+    """The record of a turn that is over; `earlier` are the findings of the same reviewer's earlier looks, the last first."""
     if not isinstance(outcome, out.TurnEnded):
         kind = "interrupted" if isinstance(outcome, out.Interrupted) else "failed"
         detail = outcome.detail if isinstance(outcome, out.Interrupted | out.Failed) else ""
         seconds = (at - turn.begun_at).total_seconds()
         untold = out.Usage(estimated=True)
         return replace(turn, ended_at=at, outcome=kind, detail=plain(detail), seconds=seconds, usage=untold)
-    claim = outcome.claim
+    claim = looks.number(outcome.claim, earlier, turn.number)
     return replace(
         turn,
         ended_at=at,
@@ -55,6 +58,8 @@ def turn_ended(turn: rec.TurnRecord, at: datetime, outcome: out.Outcome) -> rec.
         summary=plain(claim.summary),
         session=plain(outcome.session),
         source=claim.source,
+        findings=tuple(replace(f, message=plain(f.message, 500), file=plain(f.file)) for f in claim.findings),
+        gone=tuple(each.id for each in claim.earlier if each.gone),
     )
 
 
@@ -80,6 +85,7 @@ def verification(at: datetime, stage: str, measurement: Measurement, lane: str) 
         coverage=coverage_seen(measurement.coverage),
         lane=lane,
         known=tuple(plain(test) for test in measurement.known[:KNOWN_NAMED]),
+        reused=plain(measurement.reused),
     )
 
 
@@ -123,6 +129,9 @@ def judgement(at: datetime, fact: ev.Judged, measured: rec.Verification | None) 
     )
 
 
+_UNSHOWN = out.Edited | out.Stale | out.Recalled | out.DayCounted
+
+
 def shows(event: ev.Event) -> bool:
     """Whether an event can change what is rendered; most halves of effects change nothing to look at.
 
@@ -134,7 +143,7 @@ def shows(event: ev.Event) -> bool:
     if isinstance(fact, ev.Ended):
         unaccepted = isinstance(fact.outcome, out.Saved) and not fact.outcome.accepted
         own = type(fact.outcome).__module__ != out.__name__
-        return not unaccepted and not own and not isinstance(fact.outcome, out.Edited | out.Stale | out.Recalled)
+        return not unaccepted and not own and not isinstance(fact.outcome, _UNSHOWN)
     return bool(fact.notes) if isinstance(fact, ev.DocumentSeen) else not isinstance(fact, ev.WorkspaceRemoved)
 
 
@@ -151,12 +160,16 @@ def preparation_notes(outcome: out.Prepared) -> Iterable[str]:
         yield f"Set-up created or changed these files. They are not part of the work and not on the branch: {left}"
 
 
-def warning_notes(role: str, outcome: out.Outcome) -> Iterable[str]:
-    """An approval with a warning is one, and its words are kept for people."""
-    claim = outcome.claim if isinstance(outcome, out.TurnEnded) else None
-    if claim is not None and claim.verdict == "warn":
-        said = "; ".join([claim.summary, *(f.message for f in claim.findings)]).strip("; ")
+def review_notes(role: str, outcome: out.Outcome) -> Iterable[str]:
+    """An approval with a warning is one, and its words are kept for people; so are findings that cannot count."""
+    if not isinstance(outcome, out.TurnEnded):
+        return
+    claim = outcome.claim
+    if claim.verdict == "warn":
+        said = "; ".join([claim.summary, *(f.message for f in claim.standing)]).strip("; ")
         yield f"{role} approves with a warning: {said or 'it gave no reason'}"
+    for found in (each for each in claim.findings if each.stands == "nowhere"):
+        yield f"{role} found {found.severity}: {found.message} ({found.place or 'no place'}): {found.aside}"
 
 
 def _undeclared_notes(fact: ev.UndeclaredEditsFound) -> Iterable[str]:
@@ -172,7 +185,6 @@ _FACTS: Notes = {
 
 
 def trick_seen(at: datetime, stage: str, trick: Trick) -> rec.TrickSeen:
-    """A trick that was not seen yet."""
     return rec.TrickSeen(trick.kind, plain(trick.path), plain(trick.detail), trick.harmless, at, stage, times=0)
 
 
@@ -184,13 +196,13 @@ def remarks_seen(measurement: Measurement) -> rec.RemarksSeen:
 
 def row(
     rows: Sequence[rec.Row],
-    iteration: int,
     attempted: tuple[str, ...],
     passed: tuple[str, ...],
     failed: tuple[str, ...],
     notes: str,
 ) -> rec.Row:
-    """The next row of the table of iterations, with what passed and failed so far."""
+    """The next row of the table of iterations, with what passed and failed so far; one that attempts nothing is no iteration."""
+    iteration = (rows[-1].iteration if rows else 0) + bool(attempted)
     so_far = (rows[-1].passed_so_far, rows[-1].failed_so_far) if rows else (0, 0)
     passed_so_far, failed_so_far = so_far[0] + len(passed), so_far[1] + len(failed)
     return rec.Row(iteration, attempted, passed, failed, plain(notes, 160), passed_so_far, failed_so_far)

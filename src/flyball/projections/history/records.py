@@ -1,12 +1,11 @@
 """What a task's history keeps of each fact: values cut to what screens and reports show."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Literal
 
 import msgspec
 
+from flyball.core.claims.findings import Finding
 from flyball.core.model.measurement import REMARKS_MEANING, Check, Counts, Remark
 from flyball.core.model.outcomes import NOTHING_USED, Usage
 from flyball.core.model.task import MAIN, Author
@@ -18,8 +17,6 @@ class Tally(Counts, frozen=True, omit_defaults=False):
 
 
 class FileChanges(msgspec.Struct, frozen=True):
-    """How many files a candidate changed since the task began."""
-
     created: int = 0
     modified: int = 0
     deleted: int = 0
@@ -50,6 +47,7 @@ class TurnRecord(msgspec.Struct, frozen=True):
     """One agent run; `outcome` is empty while it is under way, `set_aside` says why it was no iteration.
 
     `model` is the one it was asked for until it has ended, then the one that ran; `authors` wrote what it reviewed.
+    `findings` are a reviewer's, with those of earlier looks that it says are not gone; `gone` has the ids of those that are.
     """
 
     number: int
@@ -74,6 +72,8 @@ class TurnRecord(msgspec.Struct, frozen=True):
     source: str = "none"
     set_aside: str = ""
     authors: tuple[Author, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    gone: tuple[str, ...] = ()
 
 
 class Judgement(msgspec.Struct, frozen=True):
@@ -99,8 +99,6 @@ class Judgement(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A row of the history table with the totals up to and including it."""
-
     iteration: int
     attempted: tuple[str, ...]
     passed: tuple[str, ...]
@@ -173,8 +171,6 @@ class LearningGiven(msgspec.Struct, frozen=True):
 
 
 class GateRecord(msgspec.Struct, frozen=True):
-    """One gate command as it was run against one tree."""
-
     name: str
     command: str
     passed: bool
@@ -185,8 +181,6 @@ class GateRecord(msgspec.Struct, frozen=True):
 
 
 class Verification(msgspec.Struct, frozen=True):
-    """What was measured on one candidate, and the condition it held where it did."""
-
     at: datetime
     stage: str
     candidate: str
@@ -199,11 +193,10 @@ class Verification(msgspec.Struct, frozen=True):
     coverage: CoverageSeen | None = None
     lane: str = MAIN
     known: tuple[str, ...] = ()
+    reused: str = ""
 
 
 class TrickSeen(msgspec.Struct, frozen=True):
-    """A trick, when it was first seen and how often."""
-
     kind: str
     path: str
     detail: str
@@ -229,8 +222,6 @@ class RemarksSeen(msgspec.Struct, frozen=True):
 
 
 class QuestionRecord(msgspec.Struct, frozen=True):
-    """A question that was put to a person, and what came of it."""
-
     id: str
     name: str
     text: str

@@ -1,12 +1,12 @@
 """Who reviewed whose work, by the models that really ran."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from flyball.core.claims.findings import Finding
 from flyball.core.loop.casting import Independence, independence
+from flyball.core.loop.gates import APPROVING
 from flyball.core.model.outcomes import ABSENT, FAILED, LIMITED
 from flyball.core.model.task import AgentSpec, Author, Player
 from flyball.projections.history.records import TurnRecord
@@ -15,8 +15,6 @@ _NO_REVIEW = LIMITED | ABSENT | FAILED | {"interrupted", "failed", ""}
 
 
 class ReviewRecord(msgspec.Struct, frozen=True):
-    """One turn that reviewed: by whom, whose work, and whether that was another model."""
-
     turn: int
     stage: str
     role: str
@@ -26,7 +24,6 @@ class ReviewRecord(msgspec.Struct, frozen=True):
 
 
 def reviews(turns: Iterable[TurnRecord], agents: Sequence[AgentSpec]) -> tuple[ReviewRecord, ...]:
-    """Every review that came to its end."""
     return tuple(
         ReviewRecord(
             turn.number,
@@ -39,6 +36,19 @@ def reviews(turns: Iterable[TurnRecord], agents: Sequence[AgentSpec]) -> tuple[R
         for turn in turns
         if turn.authors and turn.outcome not in _NO_REVIEW
     )
+
+
+def open_findings(turns: Iterable[TurnRecord]) -> tuple[tuple[TurnRecord, Finding], ...]:
+    """What approving reviews found that blocks nothing, until a later look says that it is gone."""
+    known: dict[str, tuple[TurnRecord, Finding]] = {}
+    for turn in turns:
+        if turn.set_aside:
+            continue
+        if turn.verdict in APPROVING:
+            known |= {f.id: (turn, f) for f in turn.findings if not f.blocks and f.stands != "nowhere"}
+        for id in turn.gone:
+            known.pop(id, None)
+    return tuple(known.values())
 
 
 def apart(player: Player, authors: Sequence[Author], agents: Sequence[AgentSpec]) -> str:

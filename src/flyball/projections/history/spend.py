@@ -1,7 +1,5 @@
 """Time, turns, tokens and money, by turn and by stage and role."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import msgspec
@@ -50,7 +48,6 @@ class TurnSpend(msgspec.Struct, frozen=True):
 
 
 def spend_of_turns(turns: Iterable[TurnRecord]) -> tuple[TurnSpend, ...]:
-    """One row for each turn."""
     return tuple(
         TurnSpend(
             turn.number,
@@ -71,7 +68,6 @@ def spend_of_turns(turns: Iterable[TurnRecord]) -> tuple[TurnSpend, ...]:
 
 
 def spend(turns: Iterable[TurnRecord]) -> tuple[Spend, ...]:
-    """One row for each stage and role in the order they first came."""
     groups: dict[tuple[str, str], list[TurnRecord]] = {}
     for turn in turns:
         groups.setdefault((turn.stage, turn.role), []).append(turn)
@@ -79,7 +75,6 @@ def spend(turns: Iterable[TurnRecord]) -> tuple[Spend, ...]:
 
 
 def total(turns: Iterable[TurnRecord]) -> Spend:
-    """All of it in one row."""
     return _sum("", "", list(turns))
 
 

@@ -21,13 +21,15 @@ from flyball.projections.history.learnings import LearningLedger
 from flyball.projections.history.ledgers import BreakerLedger, CheckpointLedger, ErrorLedger
 from flyball.projections.history.questions import QuestionLedger
 from flyball.projections.history.timeline import Timeline
-from flyball.projections.wording import name_lane, plain, short
+from flyball.projections.wording import plain, short
 
 MOST_NOTES = 100
 
 
 class TaskHistory:
     """Give it every event of one task in order; read its lists at any time."""
+
+    _reopened_at: datetime | None = None
 
     def __init__(self, events: Iterable[ev.Event] = ()) -> None:
         self.stage = self._workflow = ""
@@ -67,13 +69,12 @@ class TaskHistory:
         self._questions = QuestionLedger(self._open)
         self.questions = self._questions.records
         self._turn_at: dict[EffectId, int] = {}
+        self._looks: dict[tuple[str, str, str], list[int]] = {}
         self._last_turn: dict[str, int] = {}
-        self._reopened_at: datetime | None = None
         for event in events:
             self.add(event)
 
     def add(self, event: ev.Event) -> None:
-        """Take in the next fact."""
         self._learnings.add(event, self.stage)
         apply = self._facts.get(type(event.fact))
         if apply is not None:
@@ -90,7 +91,6 @@ class TaskHistory:
 
     @property
     def given(self) -> tuple[rec.LearningGiven, ...]:
-        """The learnings that stood in prompts of the task."""
         return self._learnings.in_prompts()
 
     @property
@@ -131,8 +131,14 @@ class TaskHistory:
         effect = self._open.pop(fact.id, None)
         where = self._turn_at.get(fact.id)
         if where is not None:
-            self.turns[where] = make.turn_ended(self.turns[where], at, fact.outcome)
-            self._note(make.warning_notes(self.turns[where].role, fact.outcome))
+            turn = self.turns[where]
+            looks = self._looks.setdefault((turn.stage, turn.role, turn.item), [])
+            before = (self.turns[look] for look in reversed(looks))
+            earlier = tuple(found for look in before if not look.set_aside for found in look.findings)
+            self.turns[where] = make.turn_ended(turn, at, fact.outcome, earlier)
+            if self.turns[where].findings:
+                looks.append(where)
+            self._note(make.review_notes(self.turns[where].role, fact.outcome))
         apply = self._outcomes.get(type(fact.outcome))
         if effect is not None and apply is not None:
             apply(self, at, effect, fact.outcome)
@@ -202,8 +208,8 @@ class TaskHistory:
         self.rollbacks.append(
             rec.Rollback(at, self._stage_of(effect.lane), outcome.commit, outcome.undone, effect.lane)
         )
-        note = name_lane(effect.lane, f"rolled back to {short(outcome.commit)}")
-        self.rows.append(make.row(self.rows, len(self.judgements), (), (), (), note))
+        if effect.lane == MAIN:
+            self.rows.append(make.row(self.rows, (), (), (), f"rolled back to {short(outcome.commit)}"))
 
     def _on_failed(self, at: datetime, effect: Effect, outcome: out.Failed) -> None:
         self.errors.enter(at, self._stage_of(effect.lane), 0, f"{effect.id}: {outcome.detail}", lane=effect.lane)
@@ -223,11 +229,13 @@ class TaskHistory:
         self.errors.on_judged(at, fact)
         why = fact.breaker.reason or fact.verdict.evidence
         self.breaker.enter(at, fact.breaker, why, lane=fact.lane, progress=fact.progress)
+        if fact.lane != MAIN:
+            return  # the rows are batches, of which a lane is a part
         rung = f"; then {fact.rung}" if fact.rung else ""
         held = BATCH_HELD if fact.batch else BOTH_GATES
         note = held if fact.can_exit else f"{fact.verdict.health}: {fact.verdict.evidence}{rung}"
         seen = fact.observation
-        self.rows.append(make.row(self.rows, len(self.judgements), seen.batch, seen.passed, tuple(seen.failed), note))
+        self.rows.append(make.row(self.rows, seen.batch, seen.passed, tuple(seen.failed), note))
 
     def _on_set_aside(self, at: datetime, fact: ev.TurnSetAside) -> None:
         where = self._turn_at.get(EffectId(f"turn/{fact.turn}"))

@@ -50,6 +50,7 @@ class TimelineMark(msgspec.Struct, frozen=True):
     turn: int
     note: str = ""
     wait_s: float = 0.0
+    false_claim: bool = False
 
     @property
     def failing(self) -> int | None:
@@ -58,8 +59,6 @@ class TimelineMark(msgspec.Struct, frozen=True):
 
 
 class Pause(msgspec.Struct, frozen=True):
-    """A guard kept a lane from its next turn."""
-
     lane: str
     reason: str
     begun_at: datetime
@@ -118,13 +117,16 @@ class Timeline:
         self._done: dict[str, bool] = {}
 
     def add(self, event: ev.Event) -> None:
-        """Take in the next fact."""
         fact = event.fact
         apply = self._facts.get(type(fact))
         if apply is not None:
             apply(self, event.at, fact)
         elif self._done:
-            self._settle_item(event.at, fact)
+            # Whatever a workflow calls its fact: one that names an item and its status settles it.
+            item, status = getattr(fact, "id", None), getattr(fact, "status", None)
+            if isinstance(item, str) and isinstance(status, str) and item in self._done:
+                self._done[item] = status == "completed"
+                self._count(event.at)
         if self.sittings:
             self.sittings[-1] = replace(self.sittings[-1], last_at=event.at)
 
@@ -190,19 +192,13 @@ class Timeline:
                 fact.turn,
                 plain(note, 160),
                 self._waited.pop(fact.lane, 0.0),
+                fact.false_claim,
             )
         )
 
     def _set_items(self, at: datetime, items: tuple[Item, ...]) -> None:
         self._done = {item.id: item.status == "completed" for item in items}
         self._count(at)
-
-    def _settle_item(self, at: datetime, fact: ev.Fact) -> None:
-        """Whatever a workflow calls its fact: one that names an item and its status settles it."""
-        item, status = getattr(fact, "id", None), getattr(fact, "status", None)
-        if isinstance(item, str) and isinstance(status, str) and item in self._done:
-            self._done[item] = status == "completed"
-            self._count(at)
 
     def _count(self, at: datetime) -> None:
         self.progress.append(Progress(at, sum(self._done.values()), len(self._done)))

@@ -1,7 +1,5 @@
 """Checkpoints to choose from, and which two commits tell what a turn or an item changed: those of its own lane, which sees no other."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec
@@ -43,7 +41,6 @@ def of_item(history: TaskHistory, item: str) -> Change | None:
 def _since_before(
     history: TaskHistory, first: CheckpointRecord, last: CheckpointRecord, turns: frozenset[int]
 ) -> Change:
-    """From the tree that the first of two checkpoints of a lane began with to the second."""
     older = first.before or first.commit
     label = next((each.label for each in reversed(history.checkpoints) if each.commit == older), BEGAN)
     return Change(older, last.commit, label, turns)

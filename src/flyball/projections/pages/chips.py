@@ -1,7 +1,5 @@
 """States, verdicts and health as pages show them: a word, a glyph and a colour of its own for each."""
 
-from __future__ import annotations
-
 import msgspec
 
 from flyball.projections.history.timeline import Kind

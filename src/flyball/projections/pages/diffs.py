@@ -1,7 +1,5 @@
 """A patch of git's as pages show it: by file, in hunks, each line with its numbers."""
 
-from __future__ import annotations
-
 import re
 from itertools import groupby, zip_longest
 from typing import Literal
@@ -46,8 +44,6 @@ class Hunk(msgspec.Struct):
 
 
 class FileDiff(msgspec.Struct):
-    """What was done to one file."""
-
     path: str
     was: str = ""
     change: Literal["changed", "new", "deleted", "renamed"] = "changed"

@@ -1,13 +1,12 @@
 """The six numbers of a task, each with what it is to be read with, and what makes its result worth less than it seems."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import msgspec
 
+from flyball.core.loop.shipping import missing_review
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import plural
@@ -23,8 +22,6 @@ from flyball.projections.wording import dollars, duration
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """One number with its name and what it is to be read with."""
-
     name: str
     value: str
     of: str = ""
@@ -44,25 +41,31 @@ class Weakness(msgspec.Struct, frozen=True):
 
 
 def weaknesses(state: State, history: TaskHistory) -> tuple[Weakness, ...]:
-    """Tests that failed before the task and still do, and work that nobody but its author reviewed."""
+    """Tests that failed before the task and still do, and work that nobody reviewed, or only its author."""
     still = known_failing(state, history)
     fail = "fails" if still == 1 else "fail"
     named = "; ".join((f"{plural(still, 'test')} {fail} that failed before the task", *failures(state, history)))
     tests = Weakness("rejected", "tests", named)
-    own_reviews = (
-        Weakness("skipped", "review", f"{each.stage}, turn {each.turn}, {each.role}: the author reviewed its own work")
-        for each in reviews(history.turns, state.task.agents)
-        if each.model == "same"
-    )
-    return (*([tests] if still or state.failures else []), *own_reviews)
+    turns = [each for each in reviews(history.turns, state.task.agents) if each.model == "same"]
+    places = "; ".join(f"{each.stage}, turn {each.turn}, {each.role}" for each in turns[:2])
+    more = f" and {plural(len(turns) - 2, 'more turn')}" if turns[2:] else ""
+    own_reviews = [Weakness("skipped", "review", f"{places}{more}: the author reviewed its own work")] if turns else []
+    nobody = missing_review(state)
+    left_out = [Weakness("skipped", "review", nobody)] if nobody else []
+    return (*([tests] if still or state.failures else []), *left_out, *own_reviews)
 
 
 def figures(known: Known, items: tuple[subtasks.ItemShown, ...], back: GoneBack | None) -> tuple[Figure, ...]:
-    """The six numbers of a task."""
     state = known.state
     begun = known.now - timedelta(seconds=known.at_work_s) if known.running else None
     waiting = f"{duration(known.waiting_s)} of it waiting" if known.waiting_s >= 60 else ""
     since = f"since {state.task.opened_at:%H:%M} UTC"
+    # Of the lane that is nearest to its end; arms at 30° and up: at the top the collar has shut the valve.
+    lane = most_stuck(state)
+    breaker, allowed = lane.loop.breaker, strikes_of(state, lane).no_progress
+    struck = allowed if breaker.state == "OPEN" else min(breaker.no_progress, allowed)
+    where = "" if lane.name == MAIN else f" in {lane.name}"
+    note = f"{struck} of {plural(allowed, 'iteration')} without progress{where}"
     return (
         _failing_figure(known.history.timeline.marks, back),
         _items_figure(items),
@@ -73,7 +76,7 @@ def figures(known: Known, items: tuple[subtasks.ItemShown, ...], back: GoneBack 
         ),
         _money_figure(state),
         Figure("Time", duration(known.at_work_s), note=waiting or since, counts_from=begun),
-        _stuck_figure(state),
+        Figure("Stuck", stuck_word(state, known.history), note=note, gauge=30 + 50 * struck / max(1, allowed)),
     )
 
 
@@ -115,13 +118,3 @@ def _money_figure(state: State) -> Figure:
     if cap is None:
         return Figure("Spent", amount, note=note)
     return Figure("Spent", amount, f"of {dollars(cap)}", meter=min(1.0, state.known_usd / cap))
-
-
-def _stuck_figure(state: State) -> Figure:
-    """Of the lane that is nearest to its end; arms at 30° and up: at the top the collar has shut the valve."""
-    lane = most_stuck(state)
-    breaker, allowed = lane.loop.breaker, strikes_of(state, lane).no_progress
-    struck = allowed if breaker.state == "OPEN" else min(breaker.no_progress, allowed)
-    where = "" if lane.name == MAIN else f" in {lane.name}"
-    note = f"{struck} of {plural(allowed, 'iteration')} without progress{where}"
-    return Figure("Stuck", stuck_word(lane), note=note, gauge=30 + 50 * struck / max(1, allowed))

@@ -1,7 +1,5 @@
 """A rollback by a person: what was measured last belongs to work that is undone, so pages tell what the older tree had."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import msgspec

@@ -1,7 +1,5 @@
 """What a person said: words the task has not taken in yet, and comments on a diff as guidance for the next turn, found again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -19,8 +17,6 @@ LONGEST_COMMENT = 2000
 
 
 class Comment(msgspec.Struct, frozen=True):
-    """What a person says of a line."""
-
     path: str
     line: int
     text: str
@@ -77,8 +73,6 @@ _EFFECTS = {
 
 
 class SaidShown(msgspec.Struct, frozen=True):
-    """One word: what was said, and what comes of it."""
-
     said: str
     effect: str
 

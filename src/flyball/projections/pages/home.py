@@ -1,15 +1,14 @@
 """Home: what needs a person first, then what runs, then what ended."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 import msgspec
 
+from flyball.core.model.outcomes import DayCounted
 from flyball.core.text.quantities import plural
 from flyball.projections.pages.summary import Summary
-from flyball.projections.wording import short_time
+from flyball.projections.wording import describe_day, short_time
 
 RECENT = timedelta(days=7)
 
@@ -31,7 +30,7 @@ def home_page(
     tasks: Iterable[Summary],
     now: datetime,
     *,
-    spent_today: float = 0.0,
+    today: DayCounted | None = None,
     everything: bool = False,
     repository: str = "",
     missing: tuple[str, ...] = (),
@@ -44,7 +43,7 @@ def home_page(
     recent = [t for t in finished if everything or now - t.since <= RECENT]
     return HomePage(
         f"{plural(len(needs), 'task')} {'needs' if len(needs) == 1 else 'need'} you" if needs else "Nothing needs you",
-        _sentence(found, under_way, now, spent_today),
+        _sentence(found, under_way, now, today),
         tuple(needs),
         tuple(under_way),
         tuple(recent),
@@ -62,7 +61,7 @@ def _urgency(task: Summary, now: datetime) -> tuple[int, float]:
     return 1, -(now - task.since).total_seconds()
 
 
-def _sentence(found: list[Summary], under_way: list[Summary], now: datetime, spent_today: float) -> str:
+def _sentence(found: list[Summary], under_way: list[Summary], now: datetime, today: DayCounted | None) -> str:
     if not found:
         return "No task runs in any repository on this machine."
     running = sum(task.word == "RUNNING" for task in found)
@@ -76,5 +75,5 @@ def _sentence(found: list[Summary], under_way: list[Summary], now: datetime, spe
     parts += [f"{paused} {'is' if paused == 1 else 'are'} paused"] if paused else []
     first = ", ".join(parts) or "No task runs"
     repositories = plural(len({task.place.repo for task in found}), "repository", "repositories")
-    money = f" Spent today: ${spent_today:.2f} in {repositories}." if spent_today else ""
-    return f"{first}.{money}"
+    spent = f" Spent today: {describe_day(today)} in {repositories}." if today and today.turns else ""
+    return f"{first}.{spent}"

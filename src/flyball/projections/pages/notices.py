@@ -1,7 +1,5 @@
 """What a person is told wherever they are: that they are needed, that a task ended, that a long wait begins or is over."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -76,7 +74,11 @@ class Notices:
             case Begun(effect=Ask() as ask) if ask.attempt == 1:
                 return self._question(event, state, ask)
             case Begun(effect=Wait() as wait) if wait.until - event.at > LONG:
-                return self._wait(event, state, wait)
+                # Lanes that wait for the same thing are told once, and that they go on once none of them waits.
+                known = (wait.reason, wait.until) in self._long.values()
+                self._long[wait.id] = wait.reason, wait.until
+                text = name_lane(wait.lane, f"waits until {clock_time(wait.until, event.at)}: {plain(wait.reason)}")
+                return None if known else self._notice("waits", event, state, text)
             case Ended(id=id_, outcome=Waited()) if id_ in self._long:
                 ended = self._long.pop(id_)
                 # A wait that a person's word broke off has no end: it is only no longer under way.
@@ -87,13 +89,6 @@ class Notices:
                 kind: Kind | None = "needed" if stopped.kind in _NEEDED else "ended" if stopped.kind in _ENDED else None
                 return self._notice(kind, event, state, plain(stopped.reason, 300)) if kind else None
         return None
-
-    def _wait(self, event: Event, state: State, wait: Wait) -> Notice | None:
-        """Lanes that wait for the same thing are told once, and that they go on once none of them waits."""
-        known = (wait.reason, wait.until) in self._long.values()
-        self._long[wait.id] = wait.reason, wait.until
-        text = name_lane(wait.lane, f"waits until {clock_time(wait.until, event.at)}: {plain(wait.reason)}")
-        return None if known else self._notice("waits", event, state, text)
 
     def _question(self, event: Event, state: State, ask: Ask) -> Notice:
         self._asked.add(ask.id)

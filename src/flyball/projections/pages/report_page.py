@@ -1,7 +1,5 @@
 """The report as a page, for whoever decides about the merge."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import msgspec
@@ -12,6 +10,7 @@ from flyball.projections.pages import subtasks
 from flyball.projections.pages.figures import Figure, Weakness, weaknesses
 from flyball.projections.pages.summary import Known, Summary, spent_amount, summarize
 from flyball.projections.pages.task_page import Plot, course_of, failing_of
+from flyball.projections.views.forecast import compare_forecast
 from flyball.projections.views.report import Report, report
 from flyball.projections.views.standing import state_once_delivered
 from flyball.projections.wording import dollars, duration
@@ -56,11 +55,13 @@ def _figures(known: Known, made: Report) -> tuple[Figure, ...]:
     waiting = f"{duration(known.waiting_s)} waiting" if known.waiting_s >= 60 else "at work"
     money = spent_amount(known.state)
     refused = len(made.false_claims)
+    forecast = made.forecast
+    expected = f"; {compare_forecast(forecast, made.total.turns, made.elapsed_s)}" if forecast else ""
     of = f"of {dollars(cap)}" if cap else "agent reports none" if money == "–" else _tokens(made.total)
     return (
         Figure("Iterations", str(made.iterations), note=plural(made.total.turns, "turn")),
         Figure("Spent", money, note=of),
-        Figure("Time", duration(made.elapsed_s), note=waiting),
+        Figure("Time", duration(made.elapsed_s), note=f"{waiting}{expected}"),
         Figure("False claims", str(refused), note="all refused" if refused else "none was made"),
     )
 

@@ -1,7 +1,5 @@
 """Items and stages as pages show them, whatever the workflow: what is done, under way, asked, given back, to come."""
 
-from __future__ import annotations
-
 import msgspec
 
 from flyball.core.model.effects import RunAgent
@@ -29,8 +27,6 @@ _ORDER = (ASKS, RUNNING, BLOCKED, REJECTED, ROLLED_BACK, UNFINISHED, TO_COME, SK
 
 
 class ItemShown(msgspec.Struct, frozen=True):
-    """One item with what is the case with it."""
-
     id: str
     name: str
     chip: Chip
@@ -43,8 +39,6 @@ class ItemShown(msgspec.Struct, frozen=True):
 
 
 class RailStop(msgspec.Struct, frozen=True):
-    """One stage on the rail."""
-
     name: str
     chip: Chip
     detail: str = ""

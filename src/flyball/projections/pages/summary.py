@@ -1,7 +1,5 @@
 """A task in a few lines, for every list of tasks: whether it needs a person, whether it moves, what came out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Literal
@@ -51,8 +49,6 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Known(msgspec.Struct, frozen=True):
-    """Everything a summary is made from."""
-
     place: Place
     state: State
     history: TaskHistory
@@ -63,13 +59,12 @@ class Known(msgspec.Struct, frozen=True):
 
     @property
     def running(self) -> bool:
-        """Whether a controller works on the task now."""
         return self.state.stopped is None and self.seen.controlled
 
     @property
     def at_work_s(self) -> float:
-        """Seconds a controller has worked on the task."""
-        beyond = max(0.0, (self.now - self.state.now).total_seconds()) if self.running else 0.0
+        working = self.running and not self.state.waits_for_person
+        beyond = max(0.0, (self.now - self.state.now).total_seconds()) if working else 0.0
         return self.state.elapsed.total_seconds() + beyond
 
     @property
@@ -84,8 +79,6 @@ class Known(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """One task, wherever it stands in a list."""
-
     place: Place
     task: str
     number: str
@@ -132,7 +125,6 @@ def title_of(request: str) -> str:
 
 
 def summarize(known: Known) -> Summary:
-    """The task as of its last fact."""
     state, history = known.state, known.history
     shown = status(state, history, known.said, seen=known.seen)
     question = shown.questions[0] if shown.questions else None
@@ -164,7 +156,7 @@ def summarize(known: Known) -> Summary:
         spent=spent_amount(state),
         cap=shown.limits.budget_usd,
         at_work_s=known.at_work_s,
-        at_work=known.running,
+        at_work=known.running and not known.state.waits_for_person,
         since=known.last_fact_at,
     )
 
@@ -286,7 +278,6 @@ def _line(known: Known, shown: Status) -> str:
 
 
 def _doing(known: Known) -> str:
-    """What happens now, from the effects under way."""
     state = known.state
     working = [effect for effect in state.open.values() if not isinstance(effect, Ask | Wait)]
     turns = [effect for effect in working if isinstance(effect, RunAgent)]
@@ -297,5 +288,5 @@ def _doing(known: Known) -> str:
     lane = state.lanes[working[0].lane] if working else state.main
     place = name_lane(lane.name, f"{lane.stage} {lane.loop.iteration + 1}")
     if working:
-        return f"{place} · {working[0].id.partition('/')[0]} · since {clock_time(working[0].begun_at, known.now)}"
+        return f"{place} · {working[0].step} · since {clock_time(working[0].begun_at, known.now)}"
     return f"{place} · between steps"

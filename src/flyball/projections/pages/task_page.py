@@ -1,11 +1,9 @@
 """The page of a task: whether it goes anywhere, and whether it waits for somebody."""
 
-from __future__ import annotations
-
 import msgspec
+from msgspec.structs import replace
 
 from flyball.core.loop.workflow import BOTH_GATES
-from flyball.core.model.state import State
 from flyball.core.text.quantities import plural
 from flyball.projections.history.records import Judgement
 from flyball.projections.history.task_history import TaskHistory
@@ -30,8 +28,6 @@ HEALTHY = frozenset({"PROGRESSING", "INITIALIZING"})
 
 
 class IterationShown(msgspec.Struct, frozen=True):
-    """A row of the list of iterations."""
-
     mark: TimelineMark
     judged: Judgement
     item: str
@@ -51,8 +47,6 @@ class Plot(msgspec.Struct, frozen=True):
 
 
 class TaskPage(msgspec.Struct, frozen=True):
-    """Everything of one task, in the order it is read."""
-
     summary: Summary
     decision: str
     sentence: str
@@ -73,17 +67,18 @@ class TaskPage(msgspec.Struct, frozen=True):
 
 
 def task_page(known: Known) -> TaskPage:
-    """The page as of the last fact."""
     summary = summarize(known)
     state, history = known.state, known.history
     rows = iterations_shown(history, last=FEW)
     items = subtasks.items_shown(state, history, controlled=known.seen.controlled)
     stops = subtasks.rail(state, controlled=known.seen.controlled)
+    choice = state.task.settings.choice("default")
+    fallback = f", fallback {', '.join(choice.fallback)}" if choice.fallback else ""
     return TaskPage(
         summary,
         "ABORTED" if summary.word == "ABORTED" else summary.status.decision,
         _sentence(summary, items),
-        _agent(state),
+        f"{choice.agent}{f', {choice.model}' if choice.model else ''}{fallback}",
         figures(known, items, summary.back),
         stops,
         subtasks.place_on_rail(stops),
@@ -95,13 +90,16 @@ def task_page(known: Known) -> TaskPage:
         max(0, len(history.judgements) - FEW),
         sum(map(is_wrong, history.timeline.marks, history.judgements)),
         state.seq,
-        stuck(state),
+        stuck(state, history),
         weaknesses(state, history),
     )
 
 
 def _sentence(summary: Summary, items: tuple[subtasks.ItemShown, ...]) -> str:
     """One line of evidence beside the decision; what weakens it first."""
+    question = next((each for each in summary.status.questions if each.text == summary.headline), None)
+    if question is not None:
+        return f"{question.id} waits for your answer."
     if summary.group != "under way":
         return summary.headline if summary.group == "needs" else summary.line
     parts = []
@@ -113,12 +111,6 @@ def _sentence(summary: Summary, items: tuple[subtasks.ItemShown, ...]) -> str:
         parts.append(f"{plural(summary.failing, 'test')} {verb}{where}")
     told = "; ".join([*parts, summary.line])
     return f"{told[:1].upper()}{told[1:]}."
-
-
-def _agent(state: State) -> str:
-    choice = state.task.settings.choice("default")
-    fallback = f", fallback {', '.join(choice.fallback)}" if choice.fallback else ""
-    return f"{choice.agent}{f', {choice.model}' if choice.model else ''}{fallback}"
 
 
 def failing_of(known: Known, back: GoneBack | None) -> Plot | None:
@@ -180,7 +172,7 @@ def is_wrong(mark: TimelineMark, judged: Judgement) -> bool:
 
 
 def iterations_shown(history: TaskHistory, *, only_wrong: bool = False, last: int = 0) -> list[IterationShown]:
-    """All of them, or the last few, oldest first."""
+    """All of them, or the last few, oldest first; a failure that repeats is told once, in the newest of its rows."""
     lanes = rows_of(history.timeline.lanes)
     before: dict[str, int] = {}
     rows = []
@@ -190,6 +182,12 @@ def iterations_shown(history: TaskHistory, *, only_wrong: bool = False, last: in
             rows.append(_row(mark, judged, history, lanes, before.get(mark.lane)))
         if mark.failing is not None:
             before[mark.lane] = mark.failing
+    newest = rows[-1] if rows else None
+    for place, shown in reversed([*enumerate(rows)][:-1]):
+        if newest is not None and shown.evidence == newest.evidence and not shown.judged.can_exit:
+            rows[place] = replace(shown, evidence=f"the same as {newest.mark.number}")
+        else:
+            newest = shown
     return rows
 
 

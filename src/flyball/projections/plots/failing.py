@@ -1,7 +1,5 @@
 """Failing tests by iteration: a step line, a glyph for each verdict, and under it who worked on what."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import ceil
@@ -65,8 +63,6 @@ def _bin(marks: Sequence[TimelineMark]) -> Bin:
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """Where things stand in a picture of this width."""
-
     width: float
     left: float
     right: float
@@ -274,7 +270,6 @@ def _brackets(
 
 
 def _runs(marks: Iterable[TimelineMark]) -> Iterator[tuple[str, int, int]]:
-    """What was worked on, from which iteration to which."""
     for name, group in groupby(marks, key=lambda mark: mark.item or mark.stage):
         numbers = [mark.number for mark in group]
         yield name, numbers[0], numbers[-1]

@@ -1,7 +1,5 @@
 """What the plot of failing tests tells, in one sentence with its numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from flyball.core.model.task import MAIN
@@ -20,6 +18,7 @@ def failing_story(marks: Sequence[TimelineMark], known_before: int = 0, returned
     now = "at the last iteration" if returned else "now"
     told = _counts_sentence(counted, known_before, now) if counted else "The gate counts no tests."
     many = {kind: sum(mark.kind == kind for mark in marks) for kind in GRAVE}
+    many["false claim"] = sum(mark.false_claim for mark in marks)  # one that was also rolled back is one, too
     names = {
         "rolled back": ("rollback", "rollbacks"),
         "rejected": ("rejection", "rejections"),

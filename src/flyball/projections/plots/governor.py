@@ -1,7 +1,5 @@
 """The mark: a centrifugal governor, which is the breaker's gauge too."""
 
-from __future__ import annotations
-
 from math import cos, radians, sin
 
 from flyball.projections.plots.svg import element, number

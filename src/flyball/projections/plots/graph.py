@@ -1,7 +1,5 @@
 """The items of a task as a graph: columns by what each waits for, an edge for each dependency."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 

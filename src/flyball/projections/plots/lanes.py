@@ -1,7 +1,5 @@
 """Lanes as rows of a plot: those that were never worked on at one time share a row, as pooled workspaces do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 

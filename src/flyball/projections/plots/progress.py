@@ -1,7 +1,5 @@
 """Items done over time, as a step line under the number there are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from flyball.projections.history.timeline import Progress
@@ -14,7 +12,6 @@ _MOST_POINTS = 400
 
 
 def is_told(progress: Sequence[Progress]) -> bool:
-    """Whether there is anything to draw: several items, and a change among them."""
     return any(each.of > 1 for each in progress) and len(progress) > 1
 
 

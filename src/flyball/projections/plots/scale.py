@@ -1,7 +1,5 @@
 """Round steps for axes of numbers and of time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from math import ceil, log10

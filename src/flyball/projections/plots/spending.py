@@ -1,7 +1,5 @@
 """Time and money on one axis: each lane a chain of turns, gates and reviews, people's questions, items done, and the spend."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -26,8 +24,6 @@ _HEIGHTS = {"turn": (4.0, 15.0), "gate": (4.0, 15.0), "review": (11.0, 8.0), "he
 
 
 class QuestionSpan(msgspec.Struct, frozen=True):
-    """A question and how long it was, or is, open."""
-
     id: str
     asked_at: datetime
     answered_at: datetime | None
@@ -35,8 +31,6 @@ class QuestionSpan(msgspec.Struct, frozen=True):
 
 
 class Course(msgspec.Struct, frozen=True):
-    """Everything the picture is drawn from."""
-
     now: datetime
     running: bool
     timeline: Timeline

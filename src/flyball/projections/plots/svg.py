@@ -1,7 +1,5 @@
 """Elements of a picture as text; whatever comes from elsewhere is escaped, and its control characters are shown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from html import escape
 
@@ -22,12 +20,10 @@ def element(name: str, *children: str, **attributes: Attribute) -> str:
 
 
 def across(left: float, y: float, right: float, cls: str) -> str:
-    """A line from left to right."""
     return element("path", d=f"M{number(left)} {number(y)}H{number(right)}", cls=cls)
 
 
 def down(x: float, top: float, bottom: float, cls: str) -> str:
-    """A line from above to below."""
     return element("path", d=f"M{number(x)} {number(top)}V{number(bottom)}", cls=cls)
 
 

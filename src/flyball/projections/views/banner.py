@@ -1,7 +1,5 @@
 """The banner of an open circuit breaker: what happened, and the choices there are."""
 
-from __future__ import annotations
-
 from flyball.core.loop.questions import led_by_trick
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN

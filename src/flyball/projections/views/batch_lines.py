@@ -1,7 +1,5 @@
 """One line for each fact of batches, in the words of every screen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -35,6 +33,8 @@ def _tell_batch_review(fact: be.BatchReviewed) -> str | None:
 
 
 def _tell_return(fact: be.SubtaskReturned) -> str:
+    if fact.why == "undone" and fact.commit:
+        return f"{fact.item} was approved and went down with its batch: it is merged again"
     remedy = f"; remedy: {fact.rung}" if fact.rung else ""
     return f"{fact.item} goes back: {_WHY[fact.why]}{remedy}"
 

@@ -1,7 +1,5 @@
 """Which lane speaks for the whole task on a screen that has room for one: a task has several while subtasks are worked on side by side."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from flyball.core.model.effects import Ask, Wait
@@ -30,13 +28,18 @@ def most_stuck(state: State) -> Lane:
     return max(state.lanes.values(), key=_strikes)
 
 
-def _strikes(lane: Lane) -> tuple[int, int, int]:
+def _strikes(lane: Lane) -> tuple[int, int, int, bool]:
     breaker = lane.loop.breaker
-    return _GRAVITY[breaker.state], breaker.no_progress, breaker.same_error
+    return _GRAVITY[breaker.state], breaker.no_progress, breaker.same_error, is_sick(lane)
+
+
+def is_sick(lane: Lane) -> bool:
+    """Whether a lane was not PROGRESSING when it was judged last; a remedy begins with counters of its own, and a person's reset is no remedy."""
+    judged = lane.loop.judged
+    return judged is not None and judged.verdict.health != "PROGRESSING" and not lane.loop.reset
 
 
 def missing_conditions(state: State) -> tuple[str, ...]:
-    """What the stage of each lane still wants, by its last verdict there."""
     judged = ((lane, lane.loop.judged) for lane in state.lanes.values())
     return tuple(
         plain(name_lane(lane.name, each))

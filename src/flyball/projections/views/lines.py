@@ -1,7 +1,5 @@
 """One line for each event worth telling, for plain output and `logs`; one JSON object for `--json`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +32,6 @@ def line(event: ev.Event, state: State) -> str | None:
 
 
 def json_line(event: ev.Event) -> bytes:
-    """The event as one line of JSON, without its line end."""
     return msgspec.json.encode(event)
 
 
@@ -91,7 +88,7 @@ def _tell_begun(effect: Effect, state: State) -> str | None:
         reviewer = f": {apart(player, effect.authors, state.task.agents)}" if effect.authors else ""
         return f"turn {effect.turn} {who(effect)} begins{again}{reviewer}"
     if isinstance(effect, Measure):
-        return f"measuring {short(effect.candidate)} ({effect.kind}){again}"
+        return f"measuring {short(effect.candidate)}{again}"
     if isinstance(effect, Ask):
         return None if again else _tell_question(effect)
     tell = workflow_of(state.task).lines.get(type(effect))
@@ -156,6 +153,7 @@ _SET_ASIDE = {
     "planned": "planned",
     "absent": "found no agent",
     "consent": "reviewed a change of protected files",
+    "void": "rests on findings that do not count; asked again",
 }
 _BREAKER = {"CLOSED": "may continue", "HALF_OPEN": "nearly stuck", "OPEN": "stopped repeating"}
 
@@ -172,7 +170,8 @@ def _tell_held(fact: ev.Held) -> str:
 
 def _tell_stopped(fact: ev.TaskStopped, state: State) -> str:
     word = situation(state)
-    following = next_command(state)
+    # What `--merge` did is said behind this line.
+    following = next_command(state, merged=state.task.settings.merge)
     reason = plain(fact.reason, 140)
     return f"{word}: {reason.rstrip('.')}; next: {following}" if following else f"{word}: {reason}"
 

@@ -1,7 +1,5 @@
 """One line for how each effect ended, in the words of every screen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -18,9 +16,13 @@ from flyball.projections.wording import duration, money, short
 
 
 def outcome_line(fact: Ended, state: State) -> str | None:
-    """What came of an effect, or None for what nobody needs to read."""
     if isinstance(fact.outcome, out.TurnEnded):
-        return _tell_turn(state, fact.id, fact.outcome)
+        effect = _turn_of(state, fact.id)
+        by = f" {who(effect, fact.outcome.model)}" if effect else ""
+        ended = "" if fact.outcome.kind == "ok" else f", {fact.outcome.kind.replace('_', ' ')}"
+        detail = f": {fact.outcome.detail}" if fact.outcome.detail and ended else ""
+        took = f"{duration(fact.outcome.seconds)}{_usage(fact.outcome.usage)}"
+        return f"turn {fact.id.partition('/')[2]}{by} … {took}{ended}{detail}{_claim(fact.outcome.claim)}"
     tell = _OUTCOMES.get(type(fact.outcome))
     return tell(fact.id, fact.outcome) if tell else None
 
@@ -29,15 +31,6 @@ def who(effect: RunAgent, ran: str = "") -> str:
     """The role of a turn, its agent and the model that ran, or is asked for."""
     model = ran or effect.model
     return f"{effect.role} ({effect.agent}, {model})" if model else f"{effect.role} ({effect.agent})"
-
-
-def _tell_turn(state: State, id_: str, outcome: out.TurnEnded) -> str:
-    effect = _turn_of(state, id_)
-    by = f" {who(effect, outcome.model)}" if effect else ""
-    ended = "" if outcome.kind == "ok" else f", {outcome.kind.replace('_', ' ')}"
-    detail = f": {outcome.detail}" if outcome.detail and ended else ""
-    took = f"{duration(outcome.seconds)}{_usage(outcome.usage)}"
-    return f"turn {id_.partition('/')[2]}{by} … {took}{ended}{detail}{_claim(outcome.claim)}"
 
 
 def _turn_of(state: State, id_: str) -> RunAgent | None:
@@ -86,8 +79,9 @@ def _tell_measurement(_id: str, outcome: out.Measured) -> str:
         )
     parts += [f"coverage {coverage_seen(measured.coverage)}"] if measured.coverage is not None else []
     parts += [f"flaky: {first_few(measured.flaky)}"] if measured.flaky else []
-    parts += [f"caught {t.kind}: {t.path}" for t in measured.tricks if not t.harmless]
+    parts += [f"caught {t.path}: {t.detail}" for t in measured.tricks if not t.harmless]
     parts += [f"{plural(measured.remark_count, 'remark')} for the reviewer"] if measured.remark_count else []
+    parts += [f"not run again: {measured.reused}"] if measured.reused else []
     return "; ".join(parts)
 
 
@@ -111,6 +105,7 @@ _OUTCOMES: dict[type, Callable[[str, Any], str | None]] = {
     out.Prepared: lambda _id, o: f"workspace ready on {o.branch} at {short(o.base)}",
     out.Measured: _tell_measurement,
     out.Recalled: _tell_recall,
+    out.DayCounted: lambda _id, o: f"no spend is known of {first_few(o.unread)}" if o.unread else None,
     out.Saved: lambda _id, o: f"checkpoint {o.label} {short(o.commit)} accepted" if o.accepted else None,
     out.Mended: lambda _id, o: f"restored: {first_few(o.paths, 5)}; the rest of the work is kept",
     out.Restored: lambda _id, o: f"rolled back to {short(o.commit)}",

@@ -1,18 +1,19 @@
 """The report of a task as a value: what was done, how it was verified, decided, forced and spent, and what is left."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import msgspec
 
-from flyball.core.loop.shipping import gates_told
+from flyball.core.loop.gates import NOBODY
+from flyball.core.loop.shipping import gates_told, missing_review
 from flyball.core.model.effects import RunAgent
+from flyball.core.model.events import PersonSpoke
 from flyball.core.model.state import State
+from flyball.core.model.task import Forecast
 from flyball.core.text.quantities import plural
 from flyball.projections.history import records as rec
-from flyball.projections.history.reviews import ReviewRecord, reviews
+from flyball.projections.history.reviews import ReviewRecord, open_findings, reviews
 from flyball.projections.history.spend import Spend, TurnSpend, spend, spend_of_turns, total
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
@@ -36,8 +37,6 @@ class CommitMade(msgspec.Struct, frozen=True):
 
 
 class StageTime(msgspec.Struct, frozen=True):
-    """One stay in a stage."""
-
     stage: str
     started_at: datetime
     completed_at: datetime | None
@@ -84,6 +83,7 @@ class Report(msgspec.Struct, frozen=True):
     started_at: datetime
     updated_at: datetime
     elapsed_s: float
+    forecast: Forecast | None
     criteria: tuple[CriterionShown, ...]
     commits: tuple[CommitMade, ...]
     files: rec.FileChanges
@@ -95,6 +95,7 @@ class Report(msgspec.Struct, frozen=True):
     stages: tuple[StageTime, ...]
     forced: tuple[rec.Move, ...]
     unverified: tuple[UnverifiedShown, ...]
+    unreviewed: str
     failures: tuple[str, ...]
     tricks: tuple[rec.TrickSeen, ...]
     remarks: rec.RemarksSeen
@@ -127,8 +128,7 @@ def _commits(history: TaskHistory) -> Iterator[CommitMade]:
         yield CommitMade(f"{checkpoint.label}{last}", checkpoint.commit, checkpoint.at)
 
 
-def report(state: State, history: TaskHistory) -> Report:
-    """The report as of the last event."""
+def report(state: State, history: TaskHistory, said: Sequence[PersonSpoke] = ()) -> Report:
     stopped = state.stopped
     source = state.task.source
     measured = history.measured
@@ -149,6 +149,7 @@ def report(state: State, history: TaskHistory) -> Report:
         started_at=state.task.opened_at,
         updated_at=history.last_activity or state.now,
         elapsed_s=round(state.elapsed.total_seconds(), 3),
+        forecast=state.task.forecast,
         criteria=tuple(CriterionShown(i.id, plain(i.text, 1000), i.status) for i in standing.live_items(state)),
         commits=tuple(_commits(history)),
         files=measured.files if measured else rec.FileChanges(),
@@ -160,6 +161,7 @@ def report(state: State, history: TaskHistory) -> Report:
         stages=_stages(state),
         forced=tuple(m for m in history.moves if m.forced),
         unverified=unverified_parts(state, history),
+        unreviewed=missing_review(state),
         failures=standing.failures(state, history),
         tricks=tuple(history.tricks.values()),
         remarks=history.remarks,
@@ -179,9 +181,9 @@ def report(state: State, history: TaskHistory) -> Report:
         turns=spend_of_turns(history.turns),
         spend=spend(history.turns),
         total=total(history.turns),
-        notes=(*history.notes, NOT_IN_CHECKPOINTS),
+        notes=(*history.notes, *_project_prompts(state), NOT_IN_CHECKPOINTS),
         left=_left_to_do(state, history),
-        next_command=standing.next_command(state),
+        next_command=standing.next_command(state, said),
     )
 
 
@@ -193,11 +195,12 @@ def _last_measured(state: State, history: TaskHistory) -> rec.Verification | Non
 
 
 def _outcome(state: State) -> str:
-    """One sentence: that gates passed, or which known failures remain, and no more than that."""
+    """One sentence: that gates passed, or which failures remain, and no more than that."""
     forced = ", ".join(standing.forced_stages(state))
     doubt = f"; not verified, skipped by a person: {forced}" if forced else ""
-    message = gates_told(state, state.main)
-    passed = f"in all other stages {message}{doubt}" if forced else message
+    doubt += f"; {NOBODY}" if missing_review(state) else ""
+    message = gates_told(state, state.main, "in all other stages gates passed" if forced else "gates passed")
+    passed = f"{message}{doubt}"
     if state.decision == "DONE":
         return f"Done: {passed}."
     if state.stopped is None:
@@ -229,12 +232,23 @@ def _stages(state: State) -> tuple[StageTime, ...]:
     )
 
 
+def _project_prompts(state: State) -> Iterator[str]:
+    if state.task.settings.prompts:
+        told = (f"{role} ({plain(own.origin)})" for role, own in state.task.settings.prompts.items())
+        yield f"Prompts of the project: {', '.join(told)}."
+
+
 def _left_to_do(state: State, history: TaskHistory) -> tuple[str, ...]:
     """What somebody would still have to do or look at."""
     left = [f"{i.id}: {plain(i.text)}" for i in standing.live_items(state) if i.status != "completed"]
+    left += (f"the last turn names: {each}" for each in standing.reported_left(state))
     left += missing_conditions(state)
     left += [f"stage {stage} was skipped and is not verified" for stage in standing.forced_stages(state)]
     left += [each.clause for each in unverified_parts(state, history)]
+    left += [
+        f"{turn.role} in turn {turn.number}, {found.severity}, {found.place or 'no place'}: {found.message}"
+        for turn, found in open_findings(history.turns)
+    ]
     now = standing.known_failing(state, history)
     if now:
         left.append(f"{plural(now, 'test')} failed before the task began and still {'fails' if now == 1 else 'fail'}")

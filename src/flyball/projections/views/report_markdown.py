@@ -1,13 +1,13 @@
 """The report as Markdown, and the text for a pull request; foreign text is escaped, so no agent can write its own verdict there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
+from flyball.core.model.measurement import CHANGES_OF_TESTS
 from flyball.core.text.quantities import first_few, plural
 from flyball.projections.history.records import GateRecord, Learning, LearningGiven, TrickSeen, Verification
 from flyball.projections.history.reviews import ReviewRecord
 from flyball.projections.history.spend import Spend
+from flyball.projections.views.forecast import compare_forecast, describe_forecast
 from flyball.projections.views.report import CriterionShown, Disagreement, FalseClaim, Report
 from flyball.projections.views.status import SUBTASK
 from flyball.projections.wording import code, duration, escape, money, name_lane, short, stamp
@@ -16,7 +16,6 @@ GOAL_LINES = 40
 
 
 def markdown(report: Report) -> str:
-    """The whole report."""
     r = report
     parts = [
         [f"# Report: {escape(r.task)}", "", f"**{escape(r.outcome)}**", "", *_facts(r)],
@@ -26,9 +25,14 @@ def markdown(report: Report) -> str:
         _section("How it was verified", _verifications(r)),
         _section("Tests that failed before", [f"- {escape(line, 2000)}" for line in r.failures]),
         _section("Not verified", _unverified_parts(r)),
-        _section("Who reviewed", [_review(x) for x in r.reviews]),
-        _section("Tricks caught", [_trick(t) for t in r.tricks if not t.harmless]),
-        _section("Protected files that were restored", [_trick(t) for t in r.tricks if t.harmless]),
+        _section(
+            "Who reviewed", [*map(_review, r.reviews), *([f"- **{escape(r.unreviewed)}**"] if r.unreviewed else [])]
+        ),
+        _section("Tricks caught", [_trick(t) for t in r.tricks if not (t.harmless or t.kind in CHANGES_OF_TESTS)]),
+        _section(
+            "Protected files that were restored",
+            [_trick(t) for t in r.tricks if t.harmless or t.kind in CHANGES_OF_TESTS],
+        ),
         _section(
             "False claims", [f"{_where(c)}: said done, but measured: {_in_one_line(c.missing)}" for c in r.false_claims]
         ),
@@ -42,7 +46,7 @@ def markdown(report: Report) -> str:
         _section("Spent", _spending(r)),
         _section("Sessions", _sessions(r)),
         _section("Notes", [f"- {escape(n, 500)}" for n in r.notes]),
-        _section("What is left", [f"- {escape(x)}" for x in r.left] or ["Nothing flyball knows of."]),
+        _section("What is left", [f"- {escape(x, 1000)}" for x in r.left] or ["Nothing flyball knows of."]),
         _section("Next", [code(r.next_command)] if r.next_command else []),
     ]
     return "\n".join(line for part in parts for line in part).rstrip() + "\n"
@@ -62,6 +66,8 @@ def pull_request(report: Report) -> str:
         lines += ["", f"Not verified, skipped by a person: {first_few(tuple(m.previous for m in report.forced))}"]
     if report.unverified:
         lines += ["", f"Not verified: {first_few(tuple(u.name for u in report.unverified))}"]
+    if report.unreviewed:
+        lines += ["", escape(report.unreviewed)]
     lines += ["", "## To take it", "", f"    git merge {report.branch}", ""]
     return "\n".join(lines)
 
@@ -79,6 +85,9 @@ def _facts(r: Report) -> list[str]:
         f"- From {stamp(r.started_at)} to {stamp(r.updated_at)}, {duration(r.elapsed_s)} at work",
         f"- {plural(r.iterations, 'iteration')}, {plural(r.total.turns, 'turn')}",
     ]
+    if r.forecast is not None:
+        compared = compare_forecast(r.forecast, r.total.turns, r.elapsed_s)
+        facts.append(f"- Forecast: {describe_forecast(r.forecast, r.workflow)}; it took {compared}")
     facts += [f"- Source: {code(r.source)}"] if r.source else []
     return facts + [f"- Evidence: {escape(e, 500)}" for e in r.evidence]
 
@@ -116,12 +125,13 @@ def _verifications(r: Report) -> list[str]:
 
 
 def _verification(v: Verification) -> list[str]:
-    runs = f", {v.green_runs} full green runs" if v.green_runs > 1 else ""
+    runs = f", each test green {v.green_runs} times" if v.green_runs > 1 else ""
     held = f"; passed: {escape(v.condition)}" if v.condition else ""
     head = f"- **{escape(name_lane(v.lane, v.stage))}** on {code(short(v.candidate))}, {stamp(v.at)}{runs}{held}"
     checks = [f"  - check {escape(c.name)}: {c.status}{_after(c.detail)}" for c in v.checks]
     coverage = [f"  - coverage {v.coverage}"] if v.coverage is not None else []
-    return [head, *(f"  - {_gate(g)}" for g in v.gates), *coverage, *checks]
+    reused = [f"  - not run again: {escape(v.reused)}"] if v.reused else []
+    return [head, *reused, *(f"  - {_gate(g)}" for g in v.gates), *coverage, *checks]
 
 
 def _result(g: GateRecord) -> str:
@@ -168,7 +178,7 @@ def _review(review: ReviewRecord) -> str:
 
 def _trick(t: TrickSeen) -> str:
     seen = f", seen {t.times} times" if t.times > 1 else ""
-    return f"- {t.kind}: {code(t.path)}: {escape(t.detail)} ({escape(t.stage)}{seen})"
+    return f"- {code(t.path)}: {escape(t.detail)} ({escape(t.stage)}{seen})"
 
 
 def _remarks(r: Report) -> list[str]:
@@ -253,7 +263,6 @@ def _spending(r: Report) -> list[str]:
 
 
 def _sessions(r: Report) -> list[str]:
-    """The conversations agents keep by an id of their own, with the turns of each."""
     turns: dict[tuple[str, str], list[str]] = {}
     for turn in r.turns:
         if turn.session:

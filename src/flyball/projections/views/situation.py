@@ -1,7 +1,5 @@
 """The one word for what is the case with a task: from its facts, who holds its lease, and where its branch went."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Literal, get_args
 

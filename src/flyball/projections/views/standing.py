@@ -1,7 +1,5 @@
 """Where a task stands, in the few words every screen shares."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from math import ceil
@@ -20,8 +18,8 @@ from flyball.core.text.quantities import plural
 from flyball.core.workflows.registry import workflow_of
 from flyball.projections.history.records import Judgement
 from flyball.projections.history.task_history import TaskHistory
-from flyball.projections.views.lanes import hold_of, most_stuck
-from flyball.projections.wording import name_lane
+from flyball.projections.views.lanes import hold_of, is_sick, most_stuck
+from flyball.projections.wording import name_lane, plain
 
 Running = Literal["running", "paused", "completed", "halted"]
 TaskStatus = Literal["DRAFT", "APPROVED", "IN_PROGRESS", "COMPLETE", "BLOCKED"]
@@ -110,6 +108,12 @@ def health(state: State, history: TaskHistory) -> str:
     return last
 
 
+def reported_left(state: State) -> tuple[str, ...]:
+    """What the last turn of each line of work says remains to be done; nothing once the task is done."""
+    judged = (lane.loop.judged for lane in state.lanes.values() if state.decision != "DONE")
+    return tuple(plain(each) for last in judged if last is not None for each in last.left)
+
+
 def in_place_note(state: State) -> str:
     """How an unfinished task goes on that an older version worked on in the user's own tree; empty for all others."""
     if not state.task.settings.in_place or final_stop(state) is not None:
@@ -121,7 +125,6 @@ def in_place_note(state: State) -> str:
 
 
 def reason(state: State, history: TaskHistory) -> str:
-    """Why the decision is what it is."""
     return "; ".join(filter(None, (_reason(state, history), in_place_note(state))))
 
 
@@ -138,7 +141,7 @@ def _reason(state: State, history: TaskHistory) -> str:
 def leading_judgement(state: State, history: TaskHistory) -> Judgement | None:
     """The verdict that says most of the task: on the lane that is stuck or nearly, else the last one."""
     lane = most_stuck(state)
-    if stuck_word(lane) in {"yes", "nearly"} and lane.name in history.judgement_in:
+    if (lane.loop.breaker.state != "CLOSED" or is_sick(lane)) and lane.name in history.judgement_in:
         return history.judgement_in[lane.name]
     return history.judgements[-1] if history.judgements else None
 
@@ -159,32 +162,35 @@ def failures(state: State, history: TaskHistory) -> tuple[str, ...]:
     return (state.failures.message, *(f"known failure: {test}" for test in left))
 
 
-def stuck(state: State) -> str:
+def stuck(state: State, history: TaskHistory) -> str:
     """How far the loop is from being stopped for going nowhere: what the breaker counts, in plain words."""
-    lane = most_stuck(state)
-    breaker, word = lane.loop.breaker, stuck_word(lane)
-    if word == "no":
-        return word
-    where = "" if lane.name == MAIN else f" in {lane.name}"
-    if word == "yes":
-        blocked = lane.loop.judged is not None and lane.loop.judged.verdict.health == "BLOCKED"
-        return f"yes, {'blocked' if blocked else 'stopped repeating'}{where}: {breaker.reason}"
-    strikes = strikes_of(state, lane)
-    counted = (
-        f"{breaker.no_progress} of {plural(strikes.no_progress, 'iteration')} without progress, "
-        f"{breaker.same_error} of {strikes.same_error} with the same error"
-    )
-    return f"{word}{where}: {counted}"
-
-
-def stuck_word(lane: Lane) -> Literal["yes", "nearly", "not yet", "no"]:
-    """Whether a lane goes nowhere, in the one word of every screen."""
-    breaker = lane.loop.breaker
+    lane, word, told = most_stuck(state), stuck_word(state, history), leading_judgement(state, history)
+    breaker, where = lane.loop.breaker, "" if lane.name == MAIN else f" in {lane.name}"
     if breaker.state == "OPEN":
+        blocked = lane.loop.judged is not None and lane.loop.judged.verdict.health == "BLOCKED"
+        said = "" if breaker.reason in reason(state, history) else f": {breaker.reason}"
+        return f"yes, {'blocked' if blocked else 'stopped repeating'}{where}{said}"
+    if word in {"yes", "no"}:
+        return "yes, blocked" if word == "yes" else word
+    if breaker.no_progress or breaker.same_error:
+        strikes = strikes_of(state, lane)
+        return (
+            f"{word}{where}: {breaker.no_progress} of {plural(strikes.no_progress, 'iteration')} without progress, "
+            f"{breaker.same_error} of {strikes.same_error} with the same error"
+        )
+    where = f" in {told.lane}" if told is not None and told.lane != MAIN else ""
+    tried = "a person's word" if lane.loop.reset else (told.rung if told is not None else "") or "a remedy"
+    return f"{word}{where}: {tried} is tried"
+
+
+def stuck_word(state: State, history: TaskHistory) -> Literal["yes", "nearly", "not yet", "no"]:
+    """Whether the task goes nowhere, in the one word of every screen; its health and its decision say the same."""
+    breaker = most_stuck(state).loop.breaker
+    if breaker.state == "OPEN" or state.decision == "BLOCKED":
         return "yes"
-    if not breaker.no_progress and not breaker.same_error:
-        return "no"
-    return "nearly" if breaker.state == "HALF_OPEN" else "not yet"
+    if breaker.state == "HALF_OPEN" or health(state, history) not in {"PROGRESSING", "INITIALIZING"}:
+        return "nearly"
+    return "not yet" if breaker.no_progress or breaker.same_error else "no"
 
 
 def strikes_of(state: State, lane: Lane) -> Strikes:
@@ -230,7 +236,11 @@ def next_command(state: State, said: Sequence[PersonSpoke] = (), *, merged: bool
     if stopped is None:
         return ""
     if stopped.kind == "done":
-        return _command_when_done(state, merged=merged, deleted=deleted)
+        if deleted and state.prepared is not None:
+            return f"git branch {state.prepared.branch} {state.main.head}"
+        if merged or state.prepared is None or not is_delivered(state):
+            return f"flyball report {state.task.id}"
+        return f"git merge {state.prepared.branch}"
     if stopped.kind == "aborted":
         return f"flyball checkpoints {task}"
     if stopped.kind == "limit":
@@ -243,14 +253,6 @@ def next_command(state: State, said: Sequence[PersonSpoke] = (), *, merged: bool
     if set(keys) >= {"reset", "skip", "abort", "modify"} and waiting <= 1:
         return f"flyball reset {task}"  # with several questions it would be for every lane that asks
     return f"flyball answer {task} {stopped.question} {shlex.quote(keys[0] if keys else 'TEXT')}"
-
-
-def _command_when_done(state: State, *, merged: bool, deleted: bool) -> str:
-    if deleted and state.prepared is not None:
-        return f"git branch {state.prepared.branch} {state.main.head}"
-    if merged or state.prepared is None or not is_delivered(state):
-        return f"flyball report {state.task.id}"
-    return f"git merge {state.prepared.branch}"
 
 
 def _option_to_raise_limit(state: State) -> str:

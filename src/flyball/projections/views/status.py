@@ -1,7 +1,5 @@
 """The object of `status --json`: every field is always there, whatever its value."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -129,6 +127,8 @@ class LimitsShown(msgspec.Struct, frozen=True):
     max_hours: float | None
     budget_usd: float | None
     budget_tokens: int | None
+    budget_usd_per_day: float | None
+    budget_tokens_per_day: int | None
 
 
 class TurnShown(msgspec.Struct, frozen=True):
@@ -141,8 +141,6 @@ class TurnShown(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True):
-    """Where a task stands."""
-
     task: str
     request: str
     workflow: str
@@ -176,6 +174,7 @@ class Status(msgspec.Struct, frozen=True):
     failures: tuple[str, ...]
     tricks: tuple[TrickShown, ...]
     remarks: RemarksSeen
+    left: tuple[str, ...]
     coverage: CoverageSeen | None
     next_command: str
     started_at: datetime
@@ -231,6 +230,7 @@ def status(state: State, history: TaskHistory, said: Sequence[PersonSpoke] = (),
             TrickShown(t.kind, t.path, t.detail, t.stage, t.times) for t in history.tricks.values() if not t.harmless
         ),
         remarks=history.remarks,
+        left=standing.reported_left(state),
         coverage=history.measured.coverage if history.measured else None,
         next_command=standing.next_command(state, said, merged=bool(seen.merged_into), deleted=seen.deleted),
         started_at=state.task.opened_at,
@@ -247,7 +247,6 @@ def _usage(state: State) -> UsageShown:
 
 
 def progress_percent(state: State) -> int:
-    """How far the whole task is, by the weights of its stages."""
     if state.decision == "DONE":
         return 100
     completed = {visit.stage for visit in state.main.visits if visit.completed_at is not None}
@@ -268,7 +267,7 @@ def _question(key: EffectId, state: State, history: TaskHistory) -> QuestionShow
         id=key,
         name=question.name,
         text=plain(question.text, 4000),
-        detail="\n".join(plain(line, 1000) for line in question.detail.splitlines()[:60]),
+        detail="\n".join(plain(line, 1000) for line in question.details[:60]),
         options=tuple(Option(plain(o.key), plain(o.meaning)) for o in question.options),
         default=question.default,
         asked_at=put.asked_at if put else None,
@@ -308,4 +307,6 @@ def _limits(state: State) -> LimitsShown:
         limits.max_hours,
         limits.budget_usd,
         limits.budget_tokens,
+        limits.budget_usd_per_day,
+        limits.budget_tokens_per_day,
     )

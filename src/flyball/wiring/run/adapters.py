@@ -1,13 +1,12 @@
 """The adapters of one run: who performs each effect, and with what."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
 from flyball.clock import system_clock
 from flyball.core.claims.values import MAX_PLAN
+from flyball.core.model.effects import CountDay
 from flyball.core.model.task import Task
 from flyball.core.text.scrubbing import decode
 from flyball.core.workflows.backlog.effects import EditBacklog, ReadBacklog
@@ -21,7 +20,8 @@ from flyball.journal.blobs import FileBlobs
 from flyball.measures.evaluators.offered import find_evaluators
 from flyball.measures.gates.commands import clean_environment
 from flyball.measures.gates.outside import outside_environments
-from flyball.measures.measurer import TreeMeasurer
+from flyball.measures.kept import KeptBaselines
+from flyball.measures.measurer import TreeMeasurer, main_folder
 from flyball.ports import People, Watch
 from flyball.wiring.memory import RepositoryMemory
 from flyball.wiring.run.agents import agents_of, hiding_logins, known_secrets
@@ -33,6 +33,7 @@ from flyball.wiring.run.scm_version import with_version
 from flyball.wiring.run.track_evaluators import TrackEvaluators
 from flyball.wiring.run.trackers import PlanSources
 from flyball.wiring.site import Site
+from flyball.wiring.spending import count_day
 from flyball.workspace.workspace import GitWorkspace
 
 
@@ -56,7 +57,6 @@ class Adapters:
         self._building = with_version(environment, site.repository, site.repository.require_commit())
 
     def performer(self, people: People) -> Performer:
-        """Everything that can be done to the world in this run."""
         task, backlogs = self._task, BacklogFolders(self._root)
         plans = PlanSources(self._root, self._environment)
         cards = find_evaluators().cards
@@ -96,6 +96,7 @@ class Adapters:
                 ReadDraft: self._draft,
                 ReadTrack: tracks.read,
                 CheckAnswers: evaluators.check,
+                CountDay: lambda _effect: count_day(self._site.home.home, system_clock.now()),
             },
             stoppable={EditTrack: tracks.edit, MeasureTrack: evaluators.measure},
             pull_requests=GitHub(self._site, task.id, self._environment),
@@ -112,15 +113,17 @@ class Adapters:
             LoopFolder(tree, task, memory=self._site.home.rendered_record(task), shared=True).put("context.md", text)
 
     def _measurer(self) -> TreeMeasurer:
+        home, blobs = self._site.home, FileBlobs(self._site.home.blobs)
         return TreeMeasurer(
-            directory=self._site.home.gate_tree(self._task.id),
+            directory=home.gate_tree(self._task.id),
             repository=self._root,
             confine=self._private,
-            blobs=FileBlobs(self._site.home.blobs),
+            blobs=blobs,
             environment=self._building,
             nonce=system_clock.nonce,
             hold_fds=self._locks,
             outside=partial(outside_environments, environment=self._building),
+            baselines=KeptBaselines(home.baselines, blobs, system_clock.now, f"task {self._task.id}"),
         )
 
     def _environments(self) -> Environments:
@@ -131,6 +134,7 @@ class Adapters:
             hold_fds=self._locks,
             root=self._root,
             own=self._workspace.root,
+            gates=main_folder(self._site.home.gate_tree(self._task.id)),
         )
 
     def _draft(self, effect: ReadDraft) -> DraftRead:

@@ -4,8 +4,6 @@ In a turn the journal is out of the agent's reach, so the API reads what was ren
 turn's own report. Outside it reads the journal; nothing that is said there reaches a task.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
@@ -22,8 +20,6 @@ from flyball.wiring.site import Site
 
 
 class AgentApi(Protocol):
-    """What an agent may ask and say."""
-
     def verdict(self, task: str) -> TaskVerdict: ...
     def turn(self) -> dict[str, str]: ...
     def progress(self, summary: str) -> str: ...
@@ -48,7 +44,11 @@ class TurnApi(msgspec.Struct, frozen=True):
         for folder in (self.start, *self.start.parents):
             path = folder / LOOP / own / VERDICT
             if path.is_file():
-                return _read_verdict(path)
+                # A verdict from the tree, where an agent can write too; what it did to the file it did to itself.
+                try:
+                    return msgspec.json.decode(path.read_bytes(), type=TaskVerdict)
+                except (OSError, msgspec.DecodeError) as error:
+                    raise NoVerdict(f"{path} cannot be read ({error}); your prompt contains what is known") from error
         raise NoVerdict(f"this copy has no verdict of {own}; your prompt contains what is known")
 
     def turn(self) -> dict[str, str]:
@@ -70,14 +70,6 @@ class TurnApi(msgspec.Struct, frozen=True):
     @property
     def _notes(self) -> TurnNotes:
         return TurnNotes(Path(self.environment["FLYBALL_REPORT_FILE"]), self.environment["FLYBALL_NONCE"])
-
-
-def _read_verdict(path: Path) -> TaskVerdict:
-    """A verdict from the tree, where an agent can write too; what it did to the file it did to itself."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=TaskVerdict)
-    except (OSError, msgspec.DecodeError) as error:
-        raise NoVerdict(f"{path} cannot be read ({error}); your prompt contains what is known") from error
 
 
 class SiteApi(msgspec.Struct, frozen=True):
@@ -111,14 +103,12 @@ class SiteApi(msgspec.Struct, frozen=True):
 
 
 def agent_api(start: Path, environment: Mapping[str, str], choose: Callable[[Site, str], TaskId]) -> AgentApi:
-    """The one that fits where the agent is."""
     if all(environment.get(name) for name in ("FLYBALL_TASK", "FLYBALL_NONCE", "FLYBALL_REPORT_FILE")):
         return TurnApi(start, dict(environment))
     return SiteApi(start, choose)
 
 
 def gates(verdict: TaskVerdict, name: str) -> tuple[GateShown, ...]:
-    """The gates as last measured, or the one of that name."""
     if not verdict.gates:
         raise NoVerdict(f"no gate of {verdict.task} has been measured yet")
     found = tuple(gate for gate in verdict.gates if not name or gate.name == name)

@@ -1,7 +1,5 @@
 """Makes the agents a task was opened with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How a task's commands are confined on this machine."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -21,7 +19,6 @@ class SandboxMissing(Refusal):
 
 
 def confinement(site: Site, settings: Settings, workspace: GitWorkspace, environment: Mapping[str, str]) -> Confine:
-    """How this task's commands are confined."""
     if settings.sandbox == "none":
         return Unconfined()
     program = available()

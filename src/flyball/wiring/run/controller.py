@@ -1,7 +1,5 @@
 """One controller for one task: leases, adapters, driver, signals."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

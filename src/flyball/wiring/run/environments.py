@@ -4,8 +4,6 @@ Cheapest first: a lane whose work changes no manifest is lent the user's install
 the same manifests; else `setup` runs once in its pooled workspace, and again when a manifest or a file that it read has changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,14 +14,16 @@ from flyball.core.loop.opening import ANEW
 from flyball.core.model.task import Settings
 from flyball.core.text.scrubbing import decode, scrub
 from flyball.folders import environment_folders
-from flyball.measures.gates.manifests import read_installed, setup_recording, tree_files
+from flyball.measures.gates.gate_tree import hand_over
+from flyball.measures.gates.manifests import SetupRecording, read_installed, setup_recording, tree_files
 from flyball.measures.gates.telling import telling_line
 from flyball.ports import Confine, Stop
+from flyball.wiring.run.readiness import shared_environments
 from flyball.workspace.sandbox import Confined
 
 
 class Environments(msgspec.Struct):
-    """Behind the port `Setup`, for one task: `root` is the user's repository, `own` the task's own tree."""
+    """Behind the port `Setup`, for one task: `root` is the user's repository, `own` the task's own tree, `gates` where its gates run."""
 
     settings: Settings
     confine: Confine
@@ -31,19 +31,32 @@ class Environments(msgspec.Struct):
     hold_fds: Sequence[int]
     root: Path
     own: Path
+    gates: Path
 
-    def __call__(self, tree: Path, folder: Path, stop: Stop) -> str:
-        """Run the set-up command, whatever is there; why it failed, or nothing."""
+    def __call__(self, tree: Path, folder: Path, stop: Stop) -> tuple[str, str]:
+        """Run the set-up command before any agent works in the tree; why it failed, and why gates need a run of their own."""
         if not self.settings.setup:
-            return ""
+            return "", ""
+        is_empty = not environment_folders(tree, self.settings.environment_folders)
+        failed, recording = self._install(tree, folder, stop)
+        if failed or not is_empty:
+            return failed, "the tree had installed dependencies before"
+        outside = shared_environments(self.settings, self.environment) if self.settings.sandbox == "none" else ()
+        return "", hand_over(recording, self.gates, outside)
+
+    def _install(self, tree: Path, folder: Path, stop: Stop) -> tuple[str, SetupRecording]:
+        """Run the set-up command, whatever is there; why it failed, and what it was run on."""
         _mark(tree).unlink(missing_ok=True)
-        before = self._beside(tree)
         with setup_recording(tree, self.settings) as recording:
             failed = self._run(tree, folder, stop)
         # Only what is kept when the tree is reset may be taken for set up then.
-        if not failed and self._beside(tree) == before:
+        if (
+            not failed
+            and not recording.made_files()
+            and recording.before.keys() <= tree_files(tree, self.settings).keys()
+        ):
             recording.write(_mark(tree))
-        return failed
+        return failed, recording
 
     def for_lane(self, tree: Path, folder: Path, stop: Stop, *, shares: bool) -> str:
         """See that a lane has an environment; why set-up failed, or nothing. `shares`: nothing in it will be written."""
@@ -52,7 +65,7 @@ class Environments(msgspec.Struct):
         installed = read_installed(_mark(tree))
         if (installed and installed.is_current(tree, self.settings)) or (shares and self._is_lent(tree)):
             return ""
-        return self(tree, folder, stop)
+        return self._install(tree, folder, stop)[0]
 
     def _is_lent(self, tree: Path) -> bool:
         """Whether the sandbox shows the user's dependencies in the tree, all of them, as the set-up command would install them."""
@@ -68,14 +81,6 @@ class Environments(msgspec.Struct):
             and installed.is_current(self.root, self.settings)
             and installed.is_current(tree, self.settings)
         )
-
-    def _beside(self, tree: Path) -> dict[str, tuple[int, int]]:
-        """The files outside of environment folders, and when each was last written."""
-        found = {}
-        for name, path in tree_files(tree, self.settings).items():
-            facts = path.lstat()
-            found[name] = (facts.st_mtime_ns, facts.st_size)
-        return found
 
     def _run(self, tree: Path, folder: Path, stop: Stop) -> str:
         folder.mkdir(parents=True, exist_ok=True)

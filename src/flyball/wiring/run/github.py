@@ -1,7 +1,5 @@
 """Opens a pull request with GitHub's own program `gh`, in the user's name and only where they set it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from pathlib import Path

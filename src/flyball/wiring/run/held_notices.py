@@ -1,7 +1,5 @@
 """Notices of the quiet hours: kept in a file until these are over, then told by a process that waits for that, unless settled."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import sys

@@ -1,7 +1,5 @@
 """The right to work on a task: its lease, and that of the user's documents it edits."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from flyball.clock import system_clock
-from flyball.core.model.task import Source, Task
+from flyball.core.model.task import Source, Task, TaskId
 from flyball.core.workflows.registry import edits_documents
 from flyball.journal.errors import LeaseHeld
 from flyball.journal.leases import Lease, this_process, tree_scope
@@ -31,9 +29,8 @@ class Holding(msgspec.Struct, frozen=True):
 
 @contextmanager
 def hold_task(site: Site, task: Task) -> Iterator[Holding]:
-    """Take a task's leases, or say who holds them."""
     with ExitStack() as held:
-        lease = held.enter_context(_take(site, task_scope(task.id), f"The task {task.id}", site.home.locks))
+        lease = held.enter_context(_take_task(site, task.id))
         folders = _folders(site, task.workflow, task.source)
         leases = [lease, *(held.enter_context(_take_folder(site, folder)) for folder in folders)]
         yield Holding(lease, tuple(each.fileno() for each in leases))
@@ -50,6 +47,25 @@ def _folders(site: Site, workflow: str, source: Source | None) -> list[Path]:
     if source is not None and (edits_documents(workflow) or source.format):
         return [site.repository.root / source.path]
     return []
+
+
+def _take_task(site: Site, task: TaskId) -> Lease:
+    what = f"The task {task}"
+    try:
+        return _take(site, task_scope(task), what, site.home.locks)
+    except LeaseHeld as held:
+        way = _way_on(site, task)
+        raise LeaseHeld(held.scope, held.holder, what=what, way=way) from None
+
+
+def _way_on(site: Site, task: TaskId) -> str:
+    """What to type where the process that holds the task waits for a person; empty where it does not."""
+    taken = {word.question for word in site.journal.pending(task)}
+    asked = (key for key, each in site.state(task).questions.items() if each.answer is None and key not in taken)
+    key = next(asked, "")
+    return (
+        f"It waits for your answer: flyball answer {task} {key} TEXT. See it with: flyball watch {task}" if key else ""
+    )
 
 
 def _take_folder(site: Site, folder: Path) -> Lease:

@@ -1,7 +1,5 @@
 """Answers that hold for a repository: a question is put to a person once, and every later task takes the answer."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

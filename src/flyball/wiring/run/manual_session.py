@@ -1,7 +1,5 @@
 """Acting on a task without a controller: its leases, its journal, its folder, for one short deed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -38,7 +36,6 @@ class ManualSession:
         return self._view.state
 
     def append(self, *facts: Fact, taking: Sequence[int] = ()) -> list[Event]:
-        """Make facts durable, then believe and show them."""
         events = self._site.journal.append(
             self._task, facts, epoch=self._lease.epoch, at=system_clock.now(), taking=taking
         )
@@ -61,7 +58,6 @@ class ManualSession:
         return outcome
 
     def snapshot(self, label: str, message: str, *before: Fact) -> Saved:
-        """Save the tree as it is now, under a label of its own."""
         save = Save(EffectId(f"save/{label}"), label=label, message=message, parent=self.state.main.head)
 
         def do(at: datetime) -> Outcome:
@@ -81,7 +77,6 @@ class ManualSession:
 
 @contextmanager
 def manual_session(site: Site, task: TaskId) -> Iterator[ManualSession]:
-    """Take a task's leases, or say who holds them."""
     opened = site.state(task).task
     with hold_task(site, opened) as held:
         yield ManualSession(site, held.lease, task, site.workspace(opened))

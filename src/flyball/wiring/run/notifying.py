@@ -1,7 +1,5 @@
 """Tells a person, through services or a command of theirs: best effort, once for each event, never in the way of the work."""
 
-from __future__ import annotations
-
 import json
 import queue
 import sys
@@ -37,8 +35,6 @@ Send = Callable[[Notice], str]
 
 
 class NotifySettings(msgspec.Struct, frozen=True):
-    """Whom to tell, and when not to."""
-
     targets: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     quiet_hours: str = ""
@@ -111,7 +107,6 @@ class Notifier:
 
 
 def note(log: Path, line: str) -> None:
-    """Write down what became of a notice."""
     with suppress(OSError):
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("a", encoding="utf-8") as file:

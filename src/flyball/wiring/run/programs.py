@@ -1,7 +1,5 @@
 """Which programs a command line starts, and whether they are here: as far as it can be told without running it."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

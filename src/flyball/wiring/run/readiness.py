@@ -3,8 +3,6 @@
 No program is started for it and no token is spent.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
@@ -37,13 +35,11 @@ class EnvironmentLeadsBack(ConfigError):
 
 
 def require_ready(configured: Configured, environment: Mapping[str, str], root: Path) -> None:
-    """Refuse a task that is not opened yet and could not run."""
     for spec in configured.agents:
         if spec.type == "scripted":
             load_script(root / spec.script)
     require_keepable_budget(configured.settings, configured.agents, WORKFLOWS[configured.workflow].roles)
-    for problem in lacking_agents(configured, environment):
-        raise AgentMissing(f"{problem}. See what is there with: flyball agents")
+    _require_agents(configured, environment)
     for what, word in lacking_programs(configured.settings, environment, root):
         place = {"set-up": "setup", "linter": "lint"}.get(what, "[gates]")
         raise CommandProgramMissing(
@@ -55,8 +51,11 @@ def require_ready(configured: Configured, environment: Mapping[str, str], root: 
 
 def require_keepable_budget(settings: Settings, agents: Iterable[AgentSpec], roles: Iterable[str]) -> None:
     """Refuse a budget of money where an agent that may work tells none and its model has no known price."""
-    specs = {spec.name: spec for spec in agents}
-    if settings.limits.budget_usd is None:
+    specs, limits = {spec.name: spec for spec in agents}, settings.limits
+    # A day's budget is not this task's alone: one of tokens beside it bounds turns without a price.
+    bounded = limits.budget_tokens is not None or limits.budget_tokens_per_day is not None
+    budget = limits.budget_usd or (None if bounded else limits.budget_usd_per_day)
+    if budget is None:
         return
     for choice in map(settings.choice, roles):
         for name in (choice.agent, *choice.fallback):
@@ -64,9 +63,7 @@ def require_keepable_budget(settings: Settings, agents: Iterable[AgentSpec], rol
             model = choice.model if name == choice.agent else spec.model if spec else ""
             dialect = DIALECTS.get(spec.type) if spec else None
             if dialect is not None and not dialect.tells_money and not has_price(model):
-                raise BudgetUnkept(
-                    f"The budget of {settings.limits.budget_usd:g} USD cannot be kept: {_no_price(name, model)}"
-                )
+                raise BudgetUnkept(f"The budget of {budget:g} USD cannot be kept: {_no_price(name, model)}")
 
 
 def _no_price(agent: str, model: str) -> str:
@@ -81,20 +78,31 @@ def _no_price(agent: str, model: str) -> str:
     return f"{agent} does not report what a turn costs, and no price of {model} is published. {tokens}"
 
 
-def lacking_agents(configured: Configured, environment: Mapping[str, str]) -> Iterator[str]:
-    """A sentence for each role that nobody could play: neither its agent nor one that stands in for it."""
+def _require_agents(configured: Configured, environment: Mapping[str, str]) -> None:
+    """Refuse a task with a role that nobody could play: neither its agent nor one that stands in for it."""
     specs = {spec.name: spec for spec in configured.agents}
-    told = set()
     for role in WORKFLOWS[configured.workflow].roles:
         choice = configured.settings.choice(role)
         candidates = [specs[name] for name in (choice.agent, *choice.fallback) if name in specs]
         reasons = [
             why_not(spec, configured.settings, environment) or _without_model(spec, choice) for spec in candidates
         ]
-        problem = "; ".join(reasons)
-        if reasons and all(reasons) and problem not in told:
-            told.add(problem)
-            yield problem
+        if reasons and all(reasons):
+            casting = _why_cast(role, configured.settings)
+            raise AgentMissing(f"{'; '.join(reasons)}. {casting}See what is there with: flyball agents")
+
+
+def _why_cast(role: str, settings: Settings) -> str:
+    """Why an agent that nobody typed has a role; a person need not know who was picked."""
+    choice, default = settings.choice(role), settings.choice("default")
+    if choice.agent == default.agent:
+        return ""
+    if choice.fixed:
+        return f"flyball.toml names {choice.agent} for {role}. "
+    return (
+        f"{choice.agent} is there for {role}, because another model than that of {default.agent} reviews; to let "
+        f'{default.agent} review its own work, set agent = "{default.agent}" below [roles.{role}] in flyball.toml. '
+    )
 
 
 def lacking_programs(settings: Settings, environment: Mapping[str, str], root: Path) -> Iterator[tuple[str, str]]:
@@ -140,6 +148,11 @@ def way_back(settings: Settings, environment: Mapping[str, str], root: Path) -> 
     """A sentence where an environment that gates use leads back to the user's own files; empty where none does."""
     if settings.setup or settings.sandbox != "none":
         return ""
+    return find_way_back(root, settings, shared_environments(settings, environment))
+
+
+def shared_environments(settings: Settings, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """The environments outside every tree that commands use or that people install into."""
     commands = (*(gate.command for gate in settings.gates), settings.lint)
     outside = outside_environments(commands, environment)
     # A container's own Python is no virtual environment, and people install into it.
@@ -147,4 +160,4 @@ def way_back(settings: Settings, environment: Mapping[str, str], root: Path) -> 
     homes = [Path(environment.get("HOME", "/"), ".local"), *(each.parent for each in folders if each.name == "bin")]
     shared = dict.fromkeys(place for home in homes for place in home.glob("lib/python3*/*-packages"))
     other = (place for place in shared if not any(place.is_relative_to(each) for each in outside))
-    return find_way_back(root, settings, (*outside, *other))
+    return (*outside, *other)

@@ -1,7 +1,5 @@
 """Keeps `.loop/NNN-slug/` in step with the journal, for people in the repository and for agents in their tree."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path

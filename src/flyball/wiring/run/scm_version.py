@@ -3,8 +3,6 @@
 Set-up installs the project there, and building it would end with "unable to detect version".
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Spans and metrics of a run over OTLP, by the names of the GenAI conventions; off unless a trusted file names an endpoint."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -25,7 +23,6 @@ def _nothing(_event: Event, _state: State) -> None:
 
 @contextmanager
 def telemetry_of(root: Path, home: RepositoryHome) -> Iterator[Listener]:
-    """A listener that exports, or one that does nothing."""
     endpoint = ""
     with suppress(Refusal):
         file = config_file.read(root)

@@ -1,7 +1,5 @@
 """Performs what a track's evaluation asks of the world: measuring, and looking up what judges cite."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -36,7 +34,6 @@ class TrackEvaluators(msgspec.Struct, frozen=True):
     cards: Sequence[EvaluatorCard]
 
     def measure(self, request: MeasureTrack, stop: Stop) -> TrackMeasured:
-        """Everything about the candidate that needs no judgement."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         root = self.site.repository.root

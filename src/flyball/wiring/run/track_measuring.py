@@ -3,8 +3,6 @@
 `flyball dispatch` and the workflow for tracks measure in the same way; who judges, and what becomes of it, is theirs.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -64,8 +62,6 @@ class TrackSpan(msgspec.Struct, frozen=True):
 
 
 class MeasuredTrack(msgspec.Struct, frozen=True):
-    """What each evaluator measured, or why it could not, and what the structural checks found."""
-
     answers: dict[str, Answered]
     checks: tuple[StructuralCheck, ...]
     sync: BusinessSync
@@ -89,7 +85,6 @@ class TrackMeasuring(msgspec.Struct, frozen=True):
         return self.folder / "scratch" / "shots"
 
     def span(self, base: str, head: Commit, note: str = "") -> TrackSpan:
-        """What changed from a base to a head."""
         return TrackSpan(head, base, differences(self.workspace.vault, base, head), note)
 
     def commit(self, name: str) -> str:
@@ -204,7 +199,6 @@ def require_tools(
 
 
 def options_of(file: FileConfig | None) -> EvaluatorOptions:
-    """The settings of `[evaluators]`."""
     given = config_file.given_values(file.evaluators) if file else {}
     seconds = {f"{name}_s": float(given.pop(name)) for name in ("timeout", "start_timeout") if name in given}
     return msgspec.convert({**given, **seconds}, EvaluatorOptions)

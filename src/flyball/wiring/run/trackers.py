@@ -1,7 +1,5 @@
 """Issues of beads and GitHub as the source of a plan, through their own programs `bd` and `gh`, in the user's name."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -39,25 +37,21 @@ class PlanSources:
         self._trackers = Trackers(root, environment)
 
     def read(self, request: ReadPlan) -> PlanRead:
-        """The plan as it is now."""
         if request.source.format not in TRACKERS:
             return self._files.read(request)
         plan, digest = self._trackers.read(request.source)
         return PlanRead(digest, None if digest == request.seen else plan)
 
     def mark(self, request: MarkEntries) -> EntriesMarked | Stale:
-        """Have entries marked."""
         return self._trackers.mark(request) if request.source.format in TRACKERS else self._files.mark(request)
 
 
 def tracker_source(typed: str) -> Source | None:
-    """The tracker that was typed in the place of a path."""
     name, _, selector = typed.partition(":")
     return Source(typed, "", name, selector) if name in TRACKERS else None
 
 
 def read_tracker(source: Source, root: Path, environment: Mapping[str, str]) -> SourceDocument:
-    """The open issues of a tracker as what a task starts from."""
     plan, digest = Trackers(root, environment).read(source)
     refuse_defects(plan, Path(source.path))
     title = f"Work through the issues of {source.path}"
@@ -132,7 +126,6 @@ class Trackers:
         return str(value.get(field, "")) if isinstance(value, dict) else ""
 
     def _answer(self, *words: str) -> bytes:
-        """What a program prints; raises where it fails."""
         done = self._run(*words)
         if done.code == 0:
             return done.stdout

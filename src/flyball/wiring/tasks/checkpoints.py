@@ -1,7 +1,5 @@
 """A task's checkpoints: listed, found by what a person calls them, and compared."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

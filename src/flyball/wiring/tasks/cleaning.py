@@ -1,7 +1,5 @@
 """Tidying up after finished tasks: what can be made again is removed, what cannot is saved first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec
@@ -103,7 +101,6 @@ def _require_finished(state: State) -> None:
 
 
 def _look(site: Site, state: State) -> Tidied:
-    """What there is to remove of a task."""
     found = parts(site, state.task)
     word = situation(state, look_around(site, state))
     return Tidied(state.task.id, word, found, sum(part.bytes for part in found))

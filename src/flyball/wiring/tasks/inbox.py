@@ -1,7 +1,5 @@
 """A person's word on its way to a task: understood, checked, made durable, and acted upon at once where nobody else would."""
 
-from __future__ import annotations
-
 import shlex
 from typing import Literal
 
@@ -46,8 +44,6 @@ class NotAnAnswer(Refusal):
 
 
 class Heard(msgspec.Struct, frozen=True):
-    """What became of a word."""
-
     task: str
     word: str
     text: str
@@ -106,9 +102,7 @@ def question_of(site: Site, state: State, named: str, given: str = "") -> tuple[
 
     Lanes ask under the same names: a name that fits the open questions of several is refused with the commands to choose from.
     """
-    task, asked = state.task.id, state.questions
-    pending = {EffectId(w.question): w.text for w in site.journal.pending(task) if w.word == "answer"}
-    answers = {k: pending.get(k) if a.answer is None else a.answer for k, a in asked.items()}
+    task, asked, answers = state.task.id, state.questions, _answers(site, state)
     meant = [k for k, a in asked.items() if _is_named(k, a, named)]
     still_open = [k for k in meant if answers[k] is None]
     if len(still_open) == 1:
@@ -121,9 +115,28 @@ def question_of(site: Site, state: State, named: str, given: str = "") -> tuple[
         raise NoSuchQuestion(
             f"{meant[0]} of {task} is answered already: {answers[meant[0]]!r}. See: flyball status {task}"
         )
-    waiting = ", ".join(k for k, answer in answers.items() if answer is None)
-    known = f"It waits for an answer to: {waiting}." if waiting else "It has no open question."
+    waiting = [k for k, answer in answers.items() if answer is None]
+    known = f"It waits for an answer to: {', '.join(waiting)}." if waiting else "It has no open question."
+    if len(waiting) == 1:
+        known += f" Answer it with: flyball answer {task} {shlex.quote(waiting[0])} TEXT."
     raise NoSuchQuestion(f"{task} has asked no question {named!r}. {known} See: flyball status {task}")
+
+
+def find_answer(site: Site, state: State, named: str, given: str) -> tuple[EffectId, str]:
+    """The question a person answers, and the answer: where one is open, one of its options may stand in the place of its name."""
+    still_open = [k for k, answer in _answers(site, state).items() if answer is None]
+    if len(still_open) == 1 and not any(_is_named(k, asked, named) for k, asked in state.questions.items()):
+        only = state.questions[still_open[0]].question
+        if named.lower() in {option.key.lower() for option in only.options if option.key != FREE}:
+            return still_open[0], parse_answer(only, f"{named} {given}")
+    key, question = question_of(site, state, named, given)
+    return key, parse_answer(question, given)
+
+
+def _answers(site: Site, state: State) -> dict[EffectId, str | None]:
+    """What was answered to each question, taken in or not yet; None while it is open."""
+    pending = {EffectId(w.question): w.text for w in site.journal.pending(state.task.id) if w.word == "answer"}
+    return {k: pending.get(k) if a.answer is None else a.answer for k, a in state.questions.items()}
 
 
 def _is_named(key: EffectId, asked: Asked, named: str) -> bool:
@@ -165,13 +178,13 @@ def parse_answer(question: Question, typed: str) -> str:
         raise NotAnAnswer("modify needs guidance: modify TEXT")
     if named == "modify":
         return f"modify {rest.strip()}"
-    if _takes_text(question, keys):
+    # An agent's own question, one without choices, and one that offers it: anything else would be guessed at.
+    if not keys or question.name.startswith("agent-") or any(option.key == FREE for option in question.options):
         return text
     raise NotAnAnswer(f"{text!r} is not among the answers: {_choices(question)}")
 
 
 def _choices(question: Question) -> str:
-    """The answers there are, in one line."""
     keys = [f"modify {FREE}" if option.key == "modify" else option.key for option in question.options]
     return ", ".join(keys) or "free text"
 
@@ -182,8 +195,3 @@ def _key_meant(word: str, keys: list[str]) -> str | None:
     exact = [key for key in keys if key.lower() == lower]
     beginning = exact or [key for key in keys if key.lower().startswith(lower)]
     return beginning[0] if len(beginning) == 1 else None
-
-
-def _takes_text(question: Question, keys: list[str]) -> bool:
-    """An agent's own question, one without choices, and one that offers it: anything else would be guessed at."""
-    return not keys or question.name.startswith("agent-") or any(option.key == FREE for option in question.options)

@@ -3,8 +3,6 @@
 The file is a copy that may be lost at any time. It is used only by the code that wrote it, for the journal it was made from.
 """
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import io
@@ -66,7 +64,6 @@ def load(site: Site, task: TaskId) -> int:
 
 
 def keep(site: Site, task: TaskId) -> None:
-    """Write what is known of a task; a disk that refuses loses nothing."""
     view = site.views[task]
     body = pickle.dumps(view, pickle.HIGHEST_PROTOCOL)
     path = _path(site, task)

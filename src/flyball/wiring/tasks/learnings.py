@@ -1,7 +1,5 @@
 """What the shared memory knows, for people: searched as a turn would search it, and a person's word about one learning."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -56,8 +54,6 @@ class LearningListed(msgspec.Struct, frozen=True):
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What became of a person's word about a learning."""
-
     id: str
     word: str
     because: str
@@ -122,7 +118,6 @@ def _of_others(site: Site, entries: dict[str, LearningEntry]) -> Iterator[Learni
 
 
 def pages(root: Path) -> Iterator[tuple[str, str, LearningRecorded]]:
-    """The learnings that stand in a tree, each with its name and its path; no link is followed."""
     for path in sorted((root / LOOP).glob("*/learnings/*.md"))[:MOST_PAGES]:
         task = path.parent.parent.name
         linked = any(folder.is_symlink() for folder in path.parents[:3])
@@ -133,7 +128,6 @@ def pages(root: Path) -> Iterator[tuple[str, str, LearningRecorded]]:
 
 
 def is_learning(text: str) -> bool:
-    """Whether a word names a learning: a number, or a task's and its."""
     return bool(reference("001-a", text.rpartition("/")[2]))
 
 

@@ -1,7 +1,5 @@
 """`flyball merge`: the branch of a DONE task comes into the branch that is checked out, or nothing changes and the command is named."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import msgspec
@@ -12,6 +10,7 @@ from flyball.core.workflows.registry import edits_documents
 from flyball.projections.views.situation import situation
 from flyball.projections.views.standing import is_delivered, next_command
 from flyball.wiring.site import Site
+from flyball.wiring.tasks.inbox import waiting
 from flyball.wiring.tasks.opening import NotDone
 from flyball.wiring.tasks.surroundings import look_around
 from flyball.workspace.publish import look
@@ -30,7 +29,6 @@ class MergeResult(msgspec.Struct, frozen=True):
     next_command: str = ""
 
     def lines(self) -> tuple[str, ...]:
-        """The result in words."""
         return (self.reason, *([f"To merge it yourself: {self.next_command}"] if self.next_command else []))
 
 
@@ -39,7 +37,9 @@ def merge_task(site: Site, task: TaskId, environment: Mapping[str, str]) -> Merg
     state = site.state(task)
     if state.decision != "DONE":
         seen = look_around(site, state)
-        command = next_command(state) or f"flyball {'watch' if seen.controlled else 'resume'} {task}"
+        command = (
+            next_command(state, waiting(site, state)) or f"flyball {'watch' if seen.controlled else 'resume'} {task}"
+        )
         raise NotDone(f"{task} is {situation(state, seen)}, not DONE, so nothing was merged. Next: {command}")
     # The task may have taken hours: what is checked out now is asked for anew.
     repository = Repository.find(site.repository.root)
@@ -52,7 +52,9 @@ def merge_task(site: Site, task: TaskId, environment: Mapping[str, str]) -> Merg
     already = into and site.workspace(state.task).merged_into(state.main.head, into) == into
     merge = UserMerge(repository, environment, branch, tip or state.main.head, _onto(state), _documents(state))
     if into != branch and (already or (tip is not None and merge.is_done)):
-        return MergeResult(task, branch, into, merged=True, reason=f"{branch} is already merged into {into or 'HEAD'}.")
+        there = f"{branch} is already merged into {into or 'HEAD'}."
+        same = f"{into} already has the same changes as {branch}, so there is nothing to merge."
+        return MergeResult(task, branch, into, merged=True, reason=there if merge.is_done else same)
     if tip is None:
         command = f"git branch {branch} {state.main.head} && git merge {branch}"
         obstacle: Obstacle | None = Obstacle("somebody deleted it", command)
@@ -69,6 +71,5 @@ def _onto(state: State) -> str:
 
 
 def _documents(state: State) -> tuple[str, ...]:
-    """The documents of the user's that flyball edits in their tree for this task."""
     source = state.task.source
     return (source.path,) if source is not None and (edits_documents(state.task.workflow) or source.format) else ()

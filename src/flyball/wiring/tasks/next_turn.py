@@ -1,11 +1,10 @@
 """A task looked at while nobody works on it, as its next turn would find it."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from flyball.clock import system_clock
 from flyball.core.loop.remembering import recall_first
+from flyball.core.loop.reviewing import commits_shown
 from flyball.core.memory.recalling import recall
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN, EffectId
@@ -14,7 +13,7 @@ from flyball.core.workflows.backlog.effects import ReadBacklog
 from flyball.core.workflows.backlog.record import record_of
 from flyball.core.workflows.registry import workflow_of, works_on_issues
 from flyball.documents.backlog_folder import BacklogFolders
-from flyball.wiring.memory import FolderTree, JournalLearnings
+from flyball.wiring.memory import FolderTree, JournalLearnings, changes
 from flyball.wiring.site import Site
 
 
@@ -25,10 +24,14 @@ def as_next_turn(site: Site, state: State, role: str) -> State:
         seen = BacklogFolders(site.repository.root).read(request)
         state = replace(state, record=replace(record_of(state), seen=seen))
     reviewing = any(card.reviews for card in workflow_of(state.task).cards if card.name == role)
-    wanted = recall_first(state, replace(state.main, recall=None), reviewing=reviewing)
+    head = state.main.head
+    shown = commits_shown(state, state.main, role, "", head) if reviewing else {}
+    lane = replace(state.main, recall=None)
+    wanted = recall_first(state, lane, reviewing=reviewing, commit=head if reviewing else "", shown=shown)
     assert wanted is not None
     space = site.workspace(state.task)
     root = space.root if space.root.is_dir() else site.repository.root
     dated = replace(wanted, at=system_clock.now())
     recalled = recall(dated, state.task.id, JournalLearnings(site.journal).tasks(), FolderTree(root, space.vault))
+    recalled = replace(recalled, changes=changes(space, dated))
     return replace(state, lanes={**state.lanes, MAIN: replace(state.main, recall=dated, recalled=recalled)})

@@ -1,18 +1,17 @@
 """Opening a task: number, folder, first fact; and opening a finished one again, where feedback on it could be delivered."""
 
-from __future__ import annotations
-
 from flyball.clock import system_clock
 from flyball.config.settings import Configured
 from flyball.core.model.events import Fact, TaskOpened
 from flyball.core.model.naming import slug
-from flyball.core.model.task import Source, Task, TaskId
+from flyball.core.model.task import Forecast, Source, Task, TaskId
 from flyball.core.workflows.registry import WORKFLOWS
 from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.prp_session import PrpSession
 from flyball.documents.loop_folder import highest_number
 from flyball.documents.source import SourceDocument
 from flyball.ports import Refusal
+from flyball.projections.views.forecast import make_forecast
 from flyball.wiring.run.manual_session import manual_session
 from flyball.wiring.site import Site
 
@@ -31,6 +30,7 @@ def open_task(
     """Give the work an id of its own and put it into the journal, both or neither; a document says itself what is asked."""
     at = system_clock.now()
     request = request or (document.request if document else "")
+    forecast = forecast_here(site, configured.workflow)
 
     def opening(task: TaskId) -> list[Fact]:
         opened = Task(
@@ -43,6 +43,7 @@ def open_task(
             source=document.source if document else None,
             document=document.text if document else "",
             items=document.items if document else (),
+            forecast=forecast,
         )
         if session is not None:
             return [TaskOpened(opened, session.phase), SessionImported(session)]
@@ -59,8 +60,13 @@ def open_task(
     return record.id
 
 
+def forecast_here(site: Site, workflow: str) -> Forecast | None:
+    """What a task of this workflow may take in this repository."""
+    latest = (record for record in reversed(site.journal.tasks()) if record.workflow == workflow)
+    return make_forecast(site.state(record.id) for record in latest)
+
+
 def tasks_from(site: Site, source: Source) -> list[TaskId]:
-    """Tasks that were opened from the same document, finished or not, newest last."""
     wanted = (source.path, source.selector)
     sources = ((record.id, site.state(record.id).task.source) for record in site.journal.tasks())
     return [task for task, known in sources if known is not None and (known.path, known.selector) == wanted]

@@ -1,7 +1,5 @@
 """Going back to a checkpoint of a task, and what that opens again: items that were accepted since, and their marks in a plan of the user's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
@@ -139,7 +137,6 @@ def stage_after(events: Iterable[ev.Event], target: CheckpointRecord) -> str:
 
 
 def _set_aside(hand: ManualSession, target: CheckpointRecord) -> Saved:
-    """Keep the tree as it is now under a label of its own."""
     state = hand.state
     at_once: list[ev.Fact] = [ev.PersonSpoke("reopen")] if final_stop(state) is not None else []
     at_once.append(ev.PersonSpoke("reset", f"Rolled back to {target.label} ({short(target.commit)})."))

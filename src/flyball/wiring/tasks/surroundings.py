@@ -1,7 +1,5 @@
 """What is to be seen of a task outside its journal: whether somebody works on it, and whether its branch was merged; and all that is known of it with that."""
 
-from __future__ import annotations
-
 from flyball.clock import system_clock
 from flyball.core.model.state import State
 from flyball.core.model.task import TaskId

@@ -1,7 +1,5 @@
 """What was kept of a turn, as its agent's dialect tells it to a person."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO

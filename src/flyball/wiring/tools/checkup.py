@@ -1,7 +1,5 @@
 """Looks at everything a loop stands on, and says of each whether it will hold and how to mend it."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,6 +30,7 @@ from flyball.measures.evaluators.toolbox import TOOLS, find_tool
 from flyball.ports import Refusal
 from flyball.projections.wording import size
 from flyball.wiring.presence import controller_of
+from flyball.wiring.role_prompts import read_prompts
 from flyball.wiring.run.programs import missing_programs, programs_of
 from flyball.wiring.run.readiness import way_back
 from flyball.wiring.site import Site
@@ -213,6 +212,7 @@ def _loop_folder(site: Site) -> MachineCheck:
 def _configuration(site: Site) -> Iterator[MachineCheck]:
     try:
         file = config_file.read(site.repository.root)
+        prompts = read_prompts(site.repository, file)
     except ConfigError as error:
         yield MachineCheck("configuration", "fail", str(error), f"edit {site.repository.root / config_file.FILE}")
         return
@@ -220,7 +220,7 @@ def _configuration(site: Site) -> Iterator[MachineCheck]:
         yield MachineCheck("configuration", "warn", "there is no flyball.toml", "flyball init")
     else:
         yield MachineCheck("configuration", "ok", str(file.origin.path))
-        if trust.is_trusted(site.home, file):
+        if trust.is_trusted(site.home, file, prompts=prompts):
             yield MachineCheck("trust", "ok", "you agreed to its commands and permissions")
         else:
             yield MachineCheck("trust", "warn", "you have not agreed to what it runs", "flyball trust")

@@ -1,7 +1,5 @@
 """Evaluates a track: trees laid out, structural checks, evaluators side by side, judges, one verdict, written down."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -89,8 +87,6 @@ def _now() -> str:
 
 
 class _Evaluating:
-    """One evaluation, from the trees to the verdict."""
-
     def __init__(
         self,
         site: Site,

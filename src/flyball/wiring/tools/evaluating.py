@@ -1,7 +1,5 @@
 """One evaluation of a `.work/` folder or of a situation given whole: gathered, decided, and written down before it is told."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -38,8 +38,6 @@ class Given(msgspec.Struct, frozen=True):
 
 
 class EvaluationAnswer(msgspec.Struct, frozen=True):
-    """The answer, with the situation it answers."""
-
     situation: Situation
     evaluation: Evaluation
 

@@ -1,7 +1,5 @@
 """Asks agents to judge what no tool can measure: each on a copy of its own, another model than the executor's where there is one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial

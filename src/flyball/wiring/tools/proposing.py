@@ -1,10 +1,9 @@
 """What `init` would write for a repository: found from the files its HEAD holds, its gates tried once, and nothing left behind."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from flyball import process
@@ -18,6 +17,8 @@ from flyball.core.model.measurement import GateResult, Measurement
 from flyball.core.model.task import Commit, EffectId, Gate, Settings, TaskId
 from flyball.documents.work_source import ProjectFacts
 from flyball.journal.blobs import FileBlobs
+from flyball.measures.gates.outside import outside_environments
+from flyball.measures.kept import KeptBaselines
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Notify
 from flyball.wiring.run.agents import hiding_logins
@@ -25,6 +26,7 @@ from flyball.wiring.run.confining import confinement
 from flyball.wiring.run.readiness import way_back
 from flyball.wiring.run.scm_version import with_version
 from flyball.wiring.site import Site
+from flyball.workspace.checkpoint import WorkingTree, commit_tree
 from flyball.workspace.git import records
 from flyball.workspace.sandbox import Unavailable, available
 from flyball.workspace.workspace import GitWorkspace
@@ -68,25 +70,39 @@ def trial_settings(proposal: Proposal) -> Settings:
     )
 
 
-def try_gates(site: Site, settings: Settings, *, environment: Mapping[str, str], notify: Notify) -> Measurement:
-    """What the gates say of the untouched tree, after the setup command where there is one."""
+def try_gates(
+    site: Site, settings: Settings, *, environment: Mapping[str, str], notify: Notify, uncommitted: bool = False
+) -> Measurement:
+    """What the gates say of HEAD, or of the user's files as they are now, after the setup command where there is one."""
     head = Commit(site.repository.require_commit())
     if told := way_back(settings, environment, site.repository.root):
         return Measurement(head, "", gates=(GateResult("gates", "", passed=False, broken=told.rstrip(".")),))
     with tempfile.TemporaryDirectory(prefix="trial-", dir=site.home.folder, ignore_cleanup_errors=True) as made:
         folder = Path(made)
         workspace = GitWorkspace(site.repository, folder, TaskId("000-trial"))
+        candidate = _commit_files(workspace, folder, head) if uncommitted else head
+        blobs = FileBlobs(site.home.blobs)
+        building = with_version(environment, site.repository, head)
         measurer = TreeMeasurer(
             directory=folder / "gate",
             repository=site.repository.root,
             confine=hiding_logins(confinement(site, settings, workspace, environment), environment),
-            blobs=FileBlobs(folder / "blobs"),
-            environment=with_version(environment, site.repository, head),
+            blobs=FileBlobs(folder / "blobs") if uncommitted else blobs,
+            environment=building,
             nonce=system_clock.nonce,
+            outside=partial(outside_environments, environment=building),
+            baselines=None
+            if uncommitted
+            else KeptBaselines(site.home.baselines, blobs, system_clock.now, "flyball init"),
         )
         return measurer.measure(
             Measure(
-                EffectId("measure/baseline"), kind="baseline", candidate=head, base=head, accepted=head, checks=True
+                EffectId("measure/baseline"),
+                kind="baseline",
+                candidate=candidate,
+                base=candidate,
+                accepted=candidate,
+                checks=True,
             ),
             settings=settings,
             workspace=workspace,
@@ -94,6 +110,14 @@ def try_gates(site: Site, settings: Settings, *, environment: Mapping[str, str],
             stop=process.StopFlag(),
             notify=notify,
         )
+
+
+def _commit_files(workspace: GitWorkspace, folder: Path, head: Commit) -> Commit:
+    """The user's files as they are, committed in the trial's own vault: their index and repository stay as they are."""
+    repository, excludes = workspace.repository, folder / "excludes"
+    excludes.write_bytes(repository.excludes())
+    tree, _ = WorkingTree(workspace.vault, repository.root, folder / "index", workspace.task, excludes).save_tree(head)
+    return Commit(commit_tree(workspace.vault, tree, head, message="The files as they are", at=system_clock.now()))
 
 
 def project_facts(site: Site) -> ProjectFacts:

@@ -1,7 +1,5 @@
 """Which of the agents flyball knows are here: installed, in which version, logged in or not. Nobody is called for it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -37,7 +35,6 @@ def roster(environment: Mapping[str, str], *, versions: bool = True) -> tuple[Li
 
 
 def roster_entry(dialect: Dialect, environment: Mapping[str, str], *, version: bool = False) -> Listed:
-    """One of them."""
     path = shutil.which(dialect.program, path=environment.get("PATH", ""))
     if path is None:
         return Listed(dialect.name, dialect.program, fix=dialect.install)

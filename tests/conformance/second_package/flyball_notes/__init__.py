@@ -6,13 +6,13 @@ from msgspec.structs import replace
 
 from flyball.core.loop import gates, kernel, opening, prompts, questions, shipping
 from flyball.core.loop.kernel import Stage
-from flyball.core.loop.role import WORKING, Role
+from flyball.core.loop.role import WORKING, Role, role_named
 from flyball.core.loop.step import Step, record
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.events import Fact, Moved, TaskReopened
 from flyball.core.model.state import Lane, Record, State
 
-TEXT = "Do what is asked for, with a test. Set `exit_signal` to true when it is done."
+CARDS = (Role("writer", "Does what is asked for.", WORKING, "Do what is asked for, with a test."),)
 
 
 class Noted(Fact, frozen=True, omit_defaults=True, tag="notes.noted"):
@@ -38,9 +38,7 @@ def _noted(state: State, fact: Noted) -> None:
 
 def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
     context = (prompts.request(state), prompts.criteria(state))
-    return prompts.compose(
-        state, lane, role, purpose, text=TEXT, context=context, measured=prompts.measured_section(lane)
-    )
+    return prompts.compose(state, lane, role_named(role, CARDS), purpose, context=context)
 
 
 WRITE = Stage("WRITE", "writer", "green", gates.green, brief, product=True)
@@ -87,7 +85,7 @@ WORKFLOW = Workflow(
     facts=(Noted,),
     lines={Noted: lambda fact: f"noted: {fact.text}"},
     notes={Noted: lambda fact: (f"The work was {fact.text}.",)},
-    cards=(Role("writer", "Does what is asked for.", WORKING, TEXT),),
+    cards=CARDS,
     author="writer",
     verifying=frozenset({"WRITE"}),
     closing="SHIP",

@@ -12,13 +12,13 @@ from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegra
 class Deleting(Team):
     """The first work on 2.1 deletes a file of others."""
 
-    deleted = False
+    deleting = ""
 
     def integrate(self, effect: Integrate) -> Integrated | Conflicted | NothingToIntegrate:
         made = super().integrate(effect)
-        if not isinstance(made, Integrated) or effect.work != "2.1" or self.deleted:
+        if not isinstance(made, Integrated) or effect.work != "2.1" or self.deleting not in {"", effect.commit}:
             return made
-        self.deleted = True
+        self.deleting = effect.commit
         return Integrated(made.commit, made.tree, (("D", "pkg/old.py"), ("M", "pkg/orders.py")), 2)
 
 

@@ -80,8 +80,6 @@ UNREAD: dict[str, Rendering] = {
     "with a number for an id": lambda _i, t, s: f"- id: 42\n  title: {t}\n  status: {s}\n",
     "with an id in words": lambda _i, t, s: f"id: the login page\ntitle: {t}\nstatus: {s}\n",
     "with a wide at sign": _box(lambda id: id.replace("@", WIDE_AT)),
-    "with a character of no width": _box(lambda id: id.replace("-", "\u200b-")),
-    "with a soft hyphen": _box(lambda id: id.replace("-", "\u00ad-")),
     "with a hyphen that does not break": _box(lambda id: id.replace("-", NO_BREAK_HYPHEN)),
     "with an escape": _box(lambda id: id.replace("-", "\\-")),
     "with entities": _box(lambda id: id.replace("-", "&#45;").replace("@", "&commat;")),

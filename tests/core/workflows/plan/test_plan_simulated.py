@@ -14,7 +14,7 @@ from flyball.core.model.batch_events import (
     ReviewUnread,
     SubtaskReturned,
 )
-from flyball.core.model.effects import Ask, Effect, Integrate, OpenLane, RunAgent, Save
+from flyball.core.model.effects import Ask, Effect, Integrate, Measure, OpenLane, RunAgent, Save
 from flyball.core.model.events import (
     Begun,
     Event,
@@ -27,6 +27,7 @@ from flyball.core.model.events import (
 )
 from flyball.core.model.outcomes import Conflicted, Failed, Outcome, TurnEnded
 from flyball.core.model.state import State
+from flyball.core.model.task import MAIN, Item
 from flyball.core.workflows.plan.effects import ReadDraft
 from flyball.core.workflows.plan.facts import PlanDrafted, PlanReviewed
 from flyball.core.workflows.plan.grammar import render
@@ -244,6 +245,54 @@ def test_two_green_lanes_that_are_red_together_send_the_second_back() -> None:
     assert "fails: t::both" in back[0].reasons
     ticked = [f.id for f in simulator.of(ItemChanged) if isinstance(f, ItemChanged) and f.status == "completed"]
     assert ticked[:2] == ["1.1", "2.1"], state.stopped
+
+
+THREE = tuple(Item(f"1.{n}", f"part {n}", files=(f"{n}.py",), acceptance=("x",)) for n in range(1, 4))
+
+
+def gated_together(simulator: Simulator) -> list[frozenset[str]]:
+    """The subtasks on each integrated tree that was measured, in their order."""
+    begun = [f.effect for f in simulator.of(Begun) if isinstance(f, Begun) and isinstance(f.effect, Measure)]
+    return [frozenset(item.id for item in each.items) for each in begun if each.lane == MAIN and each.kind == "gates"]
+
+
+@pytest.mark.req("C18", "O32")
+def test_the_gates_run_once_on_the_work_of_a_whole_batch() -> None:
+    simulator = simulated(Team(), a_plan_task(THREE, parallel=3))
+    state = simulator.run()
+    assert state.decision == "DONE"
+    assert gated_together(simulator) == [{"1.1", "1.2", "1.3"}]
+    (accepted,) = state.batches.accepted
+    assert accepted.proof is not None
+    assert accepted.proof.tree == accepted.tree
+
+
+@pytest.mark.req("C18", "O30")
+def test_where_the_whole_is_red_each_piece_is_gated_by_itself_and_only_the_one_at_fault_goes_back() -> None:
+    world = Team()
+    world.red = lambda parts: ("t::both",) if {"1.1", "1.2"} <= parts and not any("@5" in p for p in parts) else ()
+    simulator = simulated(world, a_plan_task(THREE, parallel=3))
+    state = simulator.run()
+    back = [f for f in simulator.of(SubtaskReturned) if isinstance(f, SubtaskReturned)]
+    assert [(f.item, f.why) for f in back] == [("1.2", "gates")]
+    assert gated_together(simulator)[:3] == [{"1.1", "1.2", "1.3"}, {"1.2"}, {"1.3"}]
+    assert state.batches.accepted[0].items == ("1.1", "1.3")
+
+
+@pytest.mark.req("C18", "O31", "O32")
+@pytest.mark.parametrize("rejected", ["1_1", "1_2", "1_3"])
+def test_what_is_accepted_after_a_rejection_was_measured_without_what_was_rejected(rejected: str) -> None:
+    world = Team()
+    said = [rejecting(**{rejected: "it is wrong"})]
+    world.say = lambda turn, _state: said.pop() if turn.role == "reviewer" and said else None
+    simulator = simulated(world, a_plan_task(THREE, parallel=3))
+    state = simulator.run()
+    assert state.decision == "DONE"
+    first = state.batches.accepted[0]
+    assert first.items == tuple(item.id for item in THREE if item.id != rejected.replace("_", "."))
+    assert [each.proof and each.proof.tree for each in state.batches.accepted] == [
+        each.tree for each in state.batches.accepted
+    ]
 
 
 @pytest.mark.req("O36")

@@ -5,14 +5,15 @@ from typing import Literal
 import msgspec
 import pytest
 from tests.support.builders import a_state
-from tests.support.simulator import START, a_task
+from tests.support.simulator import START, Honest, Simulator, World, a_task
 
 from flyball.core.claims.claims import Claim, Finding
 from flyball.core.health.breaker import CLOSED
 from flyball.core.health.monitor import Observation
 from flyball.core.health.verdict import Confidence, Health, Remedy, Trend, Verdict
 from flyball.core.loop import gates
-from flyball.core.model.events import Judged
+from flyball.core.model.effects import Measure, RunAgent
+from flyball.core.model.events import Begun, ItemsSet, Judged, Moved
 from flyball.core.model.measurement import (
     Check,
     Counts,
@@ -24,9 +25,11 @@ from flyball.core.model.measurement import (
     Quality,
     Trick,
 )
+from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.state import State
 from flyball.core.model.task import Item, open_items
 from flyball.core.workflows.tdd import gates as tdd_gates
+from flyball.core.workflows.tdd.prompts import brief
 
 APPROVED = Claim(verdict="pass", exit_signal=True)
 NEW = NewTest("t::test_ac_1", "t", "failing", "assertion", criteria=("AC-1",))
@@ -93,7 +96,7 @@ FLAWS: list[tuple[str, str, Measurement]] = [
     ("GREEN", "fails: t::a", measured(counted(failing=1), failing=("t::a",))),
     ("GREEN", "1 more test fails", measured(counted(failing=1))),
     ("GREEN", "2 more tests fail", measured(counted(failing=2))),
-    ("GREEN", "1 of 2 full runs", measured(green_runs=1)),
+    ("GREEN", "1 of 2 runs", measured(green_runs=1)),
     ("GREEN", "flaky", measured(flaky=("t::a",))),
     ("GREEN", "no tests ran", measured(Counts())),
     ("GREEN", "no test passed, of 4 found", measured(counted(4, skipped=4))),
@@ -114,7 +117,7 @@ FLAWS: list[tuple[str, str, Measurement]] = [
     ("DOCUMENT", "decision record", measured(files=Files(documents=3))),
     ("DOCUMENT", "diagram", measured(files=Files(documents=3, decision_records=1, diagrams_broken=("d",)))),
     ("QA", "readme", measured(checks=(Check("readme", "fail", True),))),
-    *[(stage, "test-weakened", measured(tricks=(Trick("test-weakened", "t", "less"),))) for stage in STAGES],
+    *[(stage, "t: less", measured(tricks=(Trick("test-weakened", "t", "less"),))) for stage in STAGES],
 ]
 
 
@@ -486,3 +489,95 @@ def test_document_asks_for_nothing_that_is_switched_off() -> None:
     checks = (Check("readme", "n/a", True, "switched off"), Check("complexity", "fail", True, "not its own"))
     work = state("DOCUMENT")
     assert tdd_gates.document(work, work.main, measured(checks=checks), Claim()).gate.held
+
+
+CRITERIA = "### Acceptance Criteria\n- [ ] it adds\n- [ ] it says so\n"
+
+
+class Small(Honest):
+    """An honest agent whose code is within the limits; `plan` is what its tester says of the criteria."""
+
+    def __init__(self, plan: str = CRITERIA) -> None:
+        super().__init__()
+        self.plan = plan
+
+    def work(self, turn: RunAgent, state: State) -> TurnEnded:
+        ended = super().work(turn, state)
+        named = msgspec.structs.replace(ended.claim, plan=self.plan if turn.role in {"tester", "planner"} else "")
+        return msgspec.structs.replace(ended, claim=named)
+
+    def look(self, measure: Measure, state: State) -> Measurement:
+        tests = tuple(msgspec.structs.replace(each, id=f"{each.id}-{state.turns}") for each in (NEW, OTHER))
+        found = super().look(measure, state)
+        return msgspec.structs.replace(found, quality=Quality(), new_tests=tests if found.new_tests else ())
+
+
+def asked(world: World, *, attended: bool = False) -> Simulator:
+    task = a_task(items=())
+    changed = msgspec.structs.replace(task.settings, attended=attended)
+    simulator = Simulator(world, msgspec.structs.replace(task, settings=changed))
+    assert simulator.run().decision == "DONE"
+    return simulator
+
+
+@pytest.mark.req("C6", "C18", "C40")
+def test_a_small_feature_from_a_request_takes_four_turns_where_nobody_is_there() -> None:
+    simulator = asked(Small())
+    assert [turn.role for turn in simulator.turns] == ["tester", "implementer", "documenter", "qa"]
+    assert [(i.id, i.text) for i in simulator.known.items] == [("AC-1", "it adds"), ("AC-2", "it says so")]
+    assert [fact.by for fact in simulator.of(ItemsSet) if isinstance(fact, ItemsSet)] == ["tester"]
+    wanted = [f.effect for f in simulator.of(Begun) if isinstance(f, Begun) and isinstance(f.effect, Measure)]
+    assert [len(each.items) for each in wanted if each.kind == "red"] == [2], "the tests are measured by its criteria"
+    [left] = [f for f in simulator.of(Moved) if isinstance(f, Moved) and f.previous == "REFACTOR"]
+    assert left.reason == "no changed function exceeds the limits: the worst complexity is 0, under 10"
+    assert not left.forced
+
+
+@pytest.mark.req("C6")
+def test_a_tester_that_names_no_criteria_works_to_the_request_itself() -> None:
+    simulator = asked(Small(plan=""))
+    assert [(i.id, i.text) for i in simulator.known.items] == [("AC-1", "make it work")]
+
+
+@pytest.mark.req("C6")
+def test_criteria_that_a_person_confirms_are_written_in_a_turn_of_their_own() -> None:
+    simulator = asked(Small(), attended=True)
+    assert [turn.role for turn in simulator.turns][:2] == ["planner", "tester"]
+
+
+@pytest.mark.req("C6")
+def test_the_tester_is_asked_for_criteria_until_there_are_some() -> None:
+    there = a_state(a_task(items=()), START, "RED", items=())
+    assert "There are no acceptance criteria yet: write them first" in brief(there, there.main, "tester")
+    assert "There are no acceptance criteria yet" not in brief(state("RED"), state("RED").main, "tester")
+
+
+@pytest.mark.req("C40", "C41")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"quality": Quality(over_limit=("calc.py:1 add: complexity 12",))},
+        {"quality": None},
+        {"tree": "another"},
+        {"failing": ("t::a",)},
+    ],
+    ids=["a function is over the limits", "nothing was measured", "another tree", "a test fails"],
+)
+def test_refactor_takes_a_turn_where_the_measurement_does_not_make_it_unnecessary(changes: dict[str, object]) -> None:
+    there = state("REFACTOR")
+    there.main.tree = "tree"
+    there.main.loop.entry = measured()
+    assert tdd_gates.within_limits(there, there.main)
+    there.main.loop.entry = measured(**changes)  # type: ignore[arg-type]
+    assert not tdd_gates.within_limits(there, there.main)
+
+
+@pytest.mark.req("C41")
+def test_how_many_documents_are_wanted_is_a_setting() -> None:
+    settings = msgspec.structs.replace(a_task().settings, documents=1)
+    there = a_state(a_task(settings=settings), START, "DOCUMENT", items=ITEMS)
+    one = measured(files=Files(documents=1, decision_records=1))
+    assert tdd_gates.document(there, there.main, one, APPROVED).gate.held
+    assert "at least 1 document (.md" in brief(there, there.main, "documenter")
+    missing = weigh("DOCUMENT", one).gate.missing
+    assert missing == ("1 of 3 documents added or changed since the task began",)

@@ -105,7 +105,7 @@ def test_a_failed_evaluation_is_mended_in_a_fix_phase_and_evaluated_again() -> N
     assert "## Fix Phase (cycle 2)" in track.plan
     fixer = next(turn for turn in simulator.turns if turn.role == "track-fixer")
     assert "form.py:3: silent except" in fixer.prompt
-    assert "no new\nfeatures" in fixer.prompt
+    assert "no new features" in fixer.prompt
     assert [entry["category"] for edit in edits(track, KeepErrors) for entry in edit.entries] == ["code-quality"] * 2
     verdicts = [f.evaluation.verdict for f in simulator.of(TrackEvaluated) if isinstance(f, TrackEvaluated)]
     assert verdicts == ["FAIL", "FAIL", "PASS"]

@@ -38,14 +38,14 @@ def execute(rules: BatchRules, state: State, lane: Lane) -> Step:
         left = choosing.open_subtasks(state)
         waiting = (f"{item.id} waits for {', '.join(choosing.waits_for(state, item)) or 'a person'}" for item in left)
         return NOTHING if lanes else halt(TaskStopped("blocked", "no subtask is ready", tuple(waiting)))
-    return _carry_over(state, lane, chosen) or record(*_begin(state, lane, chosen))
+    return _carry_over(state, lane, chosen) or record(*_begin(rules, state, lane, chosen))
 
 
 def _carry_over(state: State, lane: Lane, chosen: tuple[Item, ...]) -> Step | None:
     """Earlier work on a subtask is brought onto the tip before its lane begins with it."""
     for item in chosen:
         work, key = state.batches.rework.get(item.id), _carry_id(state, item)
-        if work is not None and work.commit and key not in lane.outcomes:
+        if work is not None and work.commit and not work.is_approved and key not in lane.outcomes:
             text = f"{item.id}: work that was sent back"
             return perform(Integrate(key, commit=work.commit, base=work.base, onto=state.main.head, message=text))
     return None
@@ -62,8 +62,8 @@ def _is_at_work(rules: BatchRules, state: State, lane: Lane) -> bool:
     return lane.stage != rules.reviewing and not choosing.is_parked(state, lane)
 
 
-def _begin(state: State, lane: Lane, chosen: tuple[Item, ...]) -> Iterator[Fact]:
-    """Each lane starts from the tip as it is now, with what was learnt from earlier attempts."""
+def _begin(rules: BatchRules, state: State, lane: Lane, chosen: tuple[Item, ...]) -> Iterator[Fact]:
+    """Each lane starts from the tip as it is now, with what was learnt from earlier attempts; approved work needs no turn, only to be merged."""
     known, tip = state.batches, state.main.head
     yield BatchBegun(known.number + 1, tuple(item.id for item in chosen))
     for item in chosen:
@@ -72,6 +72,9 @@ def _begin(state: State, lane: Lane, chosen: tuple[Item, ...]) -> Iterator[Fact]
             yield ItemChanged(item.id, "in-progress")
         if work is None:
             yield LaneOpened(item.id, lane.stage, tip, item.id)
+            continue
+        if work.is_approved:
+            yield LaneOpened(item.id, rules.reviewing, work.base, item.id, work.commit)
             continue
         carried = lane.outcomes.get(_carry_id(state, item))
         start = carried.commit if isinstance(carried, Integrated) else Commit("")

@@ -1,9 +1,13 @@
 """The finished work of a batch is brought onto a candidate tip piece by piece, gated, and judged subtask by subtask.
 
-The branch does not move here. What is approved after something that was rejected is integrated and gated anew without it.
+The gates run once, on the tip with all pieces. Where they fail, each piece is integrated and gated by itself, so that only what is at
+fault goes back. The branch does not move here. What is approved after something that was rejected is integrated and
+gated anew without it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection, Mapping
 
 from msgspec.structs import replace
 
@@ -19,14 +23,15 @@ from flyball.core.memory.recording import panel_revisions
 from flyball.core.model.batch_events import BatchReviewed, SubtaskIntegrated
 from flyball.core.model.batches import Batch
 from flyball.core.model.effects import Integrate, Option, Question
-from flyball.core.model.events import Fact, Moved
+from flyball.core.model.events import Fact, Moved, UndeclaredEditsFound
 from flyball.core.model.naming import LOOP
-from flyball.core.model.outcomes import Conflicted, Integrated, Measured, NothingToIntegrate
+from flyball.core.model.outcomes import Conflicted, Integrated, Measured, NothingToIntegrate, Outcome
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import Commit, EffectId, Item
 from flyball.core.text.quantities import first_few, plural
 
 OUTPUT_SHOWN = 3_000
+MERGED = (Integrated, Conflicted, NothingToIntegrate)
 
 
 def integrate(rules: BatchRules, state: State, lane: Lane) -> Step:
@@ -64,25 +69,58 @@ def commit_text(state: State, batch: Batch, item: Item) -> str:
 
 
 def _integrate(rules: BatchRules, state: State, lane: Lane, batch: Batch, item: Item) -> Step:
-    work = state.lanes[item.id]
-    name = f"{batch.number}-{batch.round}-{item.id}"
-    key = EffectId(f"integrate/{name}")
-    match lane.outcomes.get(key):
-        case Integrated() as merged:
-            return _gate(rules, state, lane, work, merged, item, EffectId(f"measure/{name}"))
-        case Conflicted() as met:
-            return record(SubtaskIntegrated(item.id, "conflicted", detail=conflict(met)))
-        case NothingToIntegrate():
-            return record(SubtaskIntegrated(item.id, "empty", tip(state, batch)))
+    place = f"{batch.number}-{batch.round}"
+    ended = {each: lane.outcomes.get(EffectId(f"integrate/{place}-{each}")) for each in batch.items}
+    merges = {each: merged for each, merged in ended.items() if isinstance(merged, MERGED)}
+    merged = ended[item.id]
+    gated = _integrate_together(rules, state, lane, batch, merges)
+    if gated is None:
+        key = EffectId(f"integrate/{place}-{item.id}-alone")
+        merged = lane.outcomes.get(key)
+        if not isinstance(merged, MERGED):
+            return _merge(rules, state, batch, item.id, key, tip(state, batch))
+        alone = {item.id: merged} if isinstance(merged, Integrated) else {}
+        gated = _gate(rules, state, lane, alone, EffectId(f"measure/{place}-{item.id}"))
+    if isinstance(gated, Step):
+        return gated
+    measured, why = gated
+    match merged:
+        case Integrated() if why:
+            return record(SubtaskIntegrated(item.id, "red", merged.commit, merged.tree, why, measured))
+        case Integrated():
+            return _take(rules, state, lane, merged, item, measured)
+        case Conflicted():
+            return record(SubtaskIntegrated(item.id, "conflicted", detail=conflict(merged)))
+    return record(SubtaskIntegrated(item.id, "empty", tip(state, batch)))
+
+
+def _integrate_together(
+    rules: BatchRules, state: State, lane: Lane, batch: Batch, merges: Mapping[str, Outcome]
+) -> Step | tuple[str, str] | None:
+    """All pieces one upon the other, then the gates on the last; None if these fail or a person is asked about one: then each goes alone."""
+    pieces = {item: merged for item, merged in merges.items() if isinstance(merged, Integrated)}
+    if len(pieces) > 1 and any(_outside(rules, state, piece, item).deleted for item, piece in pieces.items()):
+        return None
+    onto = list(pieces.values())[-1].commit if pieces else tip(state, batch)
+    place = f"{batch.number}-{batch.round}"
+    for item in batch.items:
+        if item not in batch.results and item not in merges:
+            return _merge(rules, state, batch, item, EffectId(f"integrate/{place}-{item}"), onto)
+    gated = _gate(rules, state, lane, pieces, EffectId(f"measure/{place}"))
+    return None if len(pieces) > 1 and not isinstance(gated, Step) and gated[1] else gated
+
+
+def _merge(rules: BatchRules, state: State, batch: Batch, item: str, key: EffectId, onto: Commit) -> Step:
+    work = state.lanes[item]
     return perform(
         Integrate(
             key,
             commit=work.head,
             base=work.base,
-            onto=tip(state, batch),
-            message=commit_text(state, batch, item),
+            onto=onto,
+            message=commit_text(state, batch, choosing.find(state.items, item)),
             without=(LOOP, *rules.kept(state)),
-            work=item.id,
+            work=item,
         )
     )
 
@@ -100,48 +138,43 @@ def conflict(met: Conflicted) -> str:
 
 
 def _gate(
-    rules: BatchRules, state: State, lane: Lane, work: Lane, merged: Integrated, item: Item, name: EffectId
-) -> Step:
-    """The gates on the integrated tree; one that the lane measured already needs no second run."""
-    proven = work.loop.entry
-    if proven is not None and proven.tree == merged.tree:
-        return _take(rules, state, lane, work, merged, item, "")
+    rules: BatchRules, state: State, lane: Lane, pieces: Mapping[str, Integrated], name: EffectId
+) -> Step | tuple[str, str]:
+    """The measurement of the tip with these pieces, and why it does not hold; the tree that the only piece's lane measured needs none."""
+    if not pieces:
+        return "", ""
+    last = list(pieces)[-1]
+    proven = state.lanes[last].loop.entry
+    if len(pieces) == 1 and proven is not None and proven.tree == pieces[last].tree:
+        return "", ""
     measured = lane.outcomes.get(name)
     if not isinstance(measured, Measured):
         stage = Stage(lane.stage, "", "gates", gates.green, rules.brief)
-        wanted = kernel.measure(state, lane, stage, name, merged.commit)
-        consented = {**lane.consented, **_consents(state, item)}
+        wanted = kernel.measure(state, lane, stage, name, pieces[last].commit)
+        items = tuple(choosing.find(state.items, each) for each in pieces)
+        consented = {**lane.consented, **_consents(state, pieces)}
         kept = rules.kept(state)
-        return perform(replace(wanted, items=(item,), consented=consented, tests_may_grow=True, kept=kept))
+        return perform(replace(wanted, items=items, consented=consented, tests_may_grow=True, kept=kept))
     missing = gates.doubts(measured.measurement) + gates.not_all_passing(measured.measurement)
-    if not missing:
-        return _take(rules, state, lane, work, merged, item, name)
     lines = missing[: gates.SHOWN]
     failed = measured.measurement.failed_gate
-    if failed is not None:
+    if missing and failed is not None:
         lines += [f"end of the output of `{failed.command}`:", failed.output[-OUTPUT_SHOWN:].strip()]
-    return record(SubtaskIntegrated(item.id, "red", merged.commit, merged.tree, "\n".join(lines), name))
+    return name, "\n".join(lines)
 
 
-def _consents(state: State, item: Item) -> dict[str, Commit]:
-    """What the lanes whose work is on the candidate tip with this piece may change: the tree holds the changes of all of them."""
+def _consents(state: State, items: Collection[str]) -> dict[str, Commit]:
+    """What the lanes whose work is on the candidate tip with these pieces may change: the tree holds the changes of all of them."""
     batch = state.batches.current
     assert batch is not None
-    on_tip = {item.id, *(each.item for each in batch.taken)}
+    on_tip = {*items, *(each.item for each in batch.taken)}
     lanes = (each for each in choosing.subtask_lanes(state) if each.item in on_tip)
     return {path: commit for each in lanes for path, commit in each.consented.items()}
 
 
-def _take(
-    rules: BatchRules, state: State, lane: Lane, work: Lane, merged: Integrated, item: Item, measured: str
-) -> Step:
+def _take(rules: BatchRules, state: State, lane: Lane, merged: Integrated, item: Item, measured: str) -> Step:
     """A piece on the candidate tip, with what it changed beside its files; the next batch knows that. What goes for good is asked about."""
-    others = {each.item: choosing.find(state.items, each.item).files for each in choosing.subtask_lanes(state)}
-    others.pop(item.id, None)
-    sources = rules.kept(state)
-    found = undeclared_edits(
-        item.files, merged.changed, item=item.id, protected=work.consented, sources=sources, others=others
-    )
+    found = _outside(rules, state, merged, item.id)
     found = replace(found, dropped=tuple(dict.fromkeys((*found.dropped, *merged.dropped))))
     outside = (*found.also_changed, *found.deleted, *found.protected)
     piece = SubtaskIntegrated(item.id, "integrated", merged.commit, merged.tree, measured=measured, outside=outside)
@@ -156,6 +189,14 @@ def _take(
         return (SubtaskIntegrated(item.id, "red", merged.commit, merged.tree, told, measured),)
 
     return questions.put(state, lane, _deletion(item, found.deleted), follow)
+
+
+def _outside(rules: BatchRules, state: State, merged: Integrated, item: str) -> UndeclaredEditsFound:
+    """What a piece changed beside its files."""
+    others = {each.item: choosing.find(state.items, each.item).files for each in choosing.subtask_lanes(state)}
+    files = others.pop(item)
+    protected, sources = state.lanes[item].consented, rules.kept(state)
+    return undeclared_edits(files, merged.changed, item=item, protected=protected, sources=sources, others=others)
 
 
 def _deletion(item: Item, paths: tuple[str, ...]) -> Question:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flyball.core.claims.claims import Claim
-from flyball.core.claims.findings import BLOCKING, Finding
+from flyball.core.claims.findings import Finding
 from flyball.core.claims.values import Rejection
 from flyball.core.loop import panel, questions
 from flyball.core.loop.batches import choosing
@@ -48,7 +48,7 @@ def judge_batch(state: State, batch: Batch, number: int, role: str, claim: Claim
     if claim.verdict == "fail" and len(reviewed) == 1:
         why.setdefault(reviewed[0], claim.summary or "the review rejected it")
     unclear: list[str] = []
-    for finding in (f for f in claim.findings if f.severity in BLOCKING):
+    for finding in (f for f in claim.findings if f.blocks):
         owners = _subtasks_of(state, reviewed, finding, set(why))
         unclear += [] if owners else [f"the finding '{finding.message}' names no subtask and no file of one"]
         for item in owners:

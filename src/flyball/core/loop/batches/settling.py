@@ -133,15 +133,21 @@ def _returning(state: State, batch: Batch, accepted: tuple[str, ...], gone: tupl
 
 
 def _return_subtasks(state: State, batch: Batch, returning: dict[str, Returning]) -> Iterator[Fact]:
-    """Why each goes back, for whoever takes it up, and what it teaches. A remedy starts without the work that failed."""
-    rung = "" if state.batches.rung.startswith("rollback") else state.batches.rung
-    for after, (item, back) in enumerate(returning.items()):
+    """Why each goes back, for whoever takes it up, and what it teaches. A remedy starts without the work that failed.
+
+    What was approved and went down with a regressing batch keeps its work, and teaches nothing.
+    """
+    rung, taught = "" if state.batches.rung.startswith("rollback") else state.batches.rung, 0
+    for item, back in returning.items():
         head = base = Commit("")
-        if back.why == "review" and not rung and item in batch.attempted:
+        approved = back.why == "undone" and state.batches.rung != ROLLBACK_TWO
+        if (approved or (back.why == "review" and not rung)) and item in batch.attempted:
             head, base = state.lanes[item].head, state.lanes[item].base
         parked = state.batches.spent
         yield SubtaskReturned(item, back.why, back.reasons, back.detail, head, base, rung, parked)
-        yield _lesson(state, item, back, after)
+        if not approved:
+            yield _lesson(state, item, back, taught)
+            taught += 1
 
 
 def _lesson(state: State, item: str, back: Returning, after: int) -> LearningRecorded:

@@ -1,7 +1,5 @@
 """A backlog's cycle: what the evaluator is told of it, what became of its issue, and what is written because of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -32,12 +30,10 @@ DEVIATIONS_KEPT = 20
 
 
 def folder(state: State) -> str:
-    """Where the backlog of a task is, from the repository's root."""
     return state.task.source.path if state.task.source else FOLDER
 
 
 def situation(state: State, seen: BacklogRead) -> Situation:
-    """All the evaluator looks at, as it stands now."""
     proven = record_of(state).proven or state.baseline
     return Situation(
         backlog=seen.backlog,
@@ -94,7 +90,6 @@ def find(backlog: Backlog, issue: str) -> Issue | None:
 
 
 def as_item(issue: Issue) -> Item:
-    """An issue as the kernel knows what is worked on."""
     return Item(
         issue.id,
         issue.title or issue.id,
@@ -144,7 +139,6 @@ def settling_edits(state: State, settled: ItemSettled, seen: BacklogRead) -> lis
 
 
 def reopening(state: State, seen: BacklogRead) -> EditBacklog:
-    """What a rollback has to write: the issues it undid are proposed again."""
     edits = tuple(Reopen(issue, state.now.date().isoformat()) for issue in record_of(state).reopened)
     return EditBacklog(EffectId(f"edit/reopen-{state.seq}"), path=folder(state), seen=seen.files, edits=edits)
 

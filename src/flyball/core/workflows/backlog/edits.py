@@ -1,7 +1,5 @@
 """Changes to a backlog folder: each names what it wants to be true, so that making it twice is making it once."""
 
-from __future__ import annotations
-
 import msgspec
 
 from flyball.core.workflows.backlog.values import Decision, Issue, Session, Status, Trigger

@@ -1,7 +1,5 @@
 """What the `backlog` workflow asks of the world, and how that ends."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import msgspec

@@ -1,7 +1,5 @@
 """An evaluation as text: metrics, validations, decision, reason and, last of all, the promise."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
@@ -16,7 +14,6 @@ _MOST_BLOCKERS = 20
 
 
 def evaluation_text(situation: Situation, said: Evaluation) -> str:
-    """The report for people and for loops that look for the promise."""
     parts = (_metrics(situation, said), _validations(situation), _notes(said), _decision(said))
     return "\n\n".join(["## Loop Evaluation", *("\n".join(part) for part in map(list, parts) if part)]) + "\n"
 
@@ -54,7 +51,6 @@ def _validations(situation: Situation) -> Iterator[str]:
 
 
 def _notes(said: Evaluation) -> Iterator[str]:
-    """Warnings and deviations, where there are any."""
     if said.warnings:
         yield "### Warnings"
         yield from (f"- {_line(warning)}" for warning in said.warnings)

@@ -3,8 +3,6 @@
 DONE is the one answer that must be earned: nothing open anywhere, everything known and everything good.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -30,8 +28,6 @@ class RuleAnswer(msgspec.Struct, frozen=True):
 
 
 class Weighing(msgspec.Struct, frozen=True):
-    """A situation with what every rule asks of it."""
-
     situation: values.Situation
     candidates: Candidates
     open: tuple[values.Issue, ...]
@@ -229,7 +225,6 @@ def _words(kind: str) -> tuple[str, ...]:
 
 
 def evaluate(situation: values.Situation) -> values.Evaluation:
-    """The decision, with its reason and all that a reader needs to follow it."""
     issues = situation.backlog.issues
     weighed = Weighing(
         situation=situation,
@@ -253,7 +248,6 @@ def evaluate(situation: values.Situation) -> values.Evaluation:
 
 
 def counts(situation: values.Situation) -> dict[str, values.FileTally]:
-    """How many issues of each file are proposed, in progress and blocked."""
     issues = situation.backlog.issues
     stood = Counter((issue.file, issue.status) for issue in issues)
     files = dict.fromkeys((*values.ISSUE_FILES, *(issue.file for issue in issues)))

@@ -1,7 +1,5 @@
 """The facts of the `backlog` workflow."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec
@@ -58,8 +56,6 @@ class ItemReopened(Fact, frozen=True, omit_defaults=True, tag="item.reopened"):
 
 
 class Evaluated(Fact, frozen=True, omit_defaults=True, tag="backlog.evaluated"):
-    """CONTINUE, DONE or BLOCKED, and why."""
-
     decision: Decision
     reason: str
     trigger: Trigger

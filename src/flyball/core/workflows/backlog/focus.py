@@ -1,7 +1,5 @@
 """The text of `focus.md`: which issue it says is in hand, and its section `## Loop Decision`, the only part flyball writes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

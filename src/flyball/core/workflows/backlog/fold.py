@@ -1,7 +1,5 @@
 """What the facts of a backlog add to what is known: the cycle, its reviews, what was written, what was decided."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

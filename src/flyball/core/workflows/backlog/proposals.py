@@ -1,7 +1,5 @@
 """Issues that validators ask for, made ready to be written; what is known already is named and left out."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable
@@ -28,7 +26,6 @@ class Drawn(msgspec.Struct, frozen=True):
 
 
 def draw(reviews: Iterable[Reviewed], backlog: Backlog, at: datetime) -> Drawn:
-    """Every issue the reviews propose, each with the next number of its kind."""
     known = list(backlog.issues)
     taken = {*(issue.id for issue in known), *backlog.finished}
     issues: list[NewIssue] = []

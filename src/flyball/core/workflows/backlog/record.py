@@ -1,7 +1,5 @@
 """What the `backlog` workflow remembers of a task."""
 
-from __future__ import annotations
-
 import msgspec
 
 from flyball.core.health.history import History

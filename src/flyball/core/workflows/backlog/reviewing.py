@@ -1,14 +1,12 @@
 """Reading what validators say of an item, and weighing it as one batch: the monitor's view of a whole issue."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import Claim, ProposedIssue
-from flyball.core.claims.findings import BLOCKING, Finding
+from flyball.core.claims.claims import ProposedIssue
+from flyball.core.claims.findings import Finding
 from flyball.core.claims.reviews import Validation
 from flyball.core.claims.validation_summary import NoSummary, of_claim
 from flyball.core.claims.values import CAUTION
@@ -45,7 +43,11 @@ def review(effect: RunAgent, turn: TurnEnded) -> Reviewed:
     """A validator's turn: its report, or else the summary in its own last words; silence is no approval."""
     kind = KINDS[effect.role]
     claim = turn.claim
-    found = _verdict(claim, kind)
+    # The least favourable of what a validator says by report or marker and in its own summary of this kind.
+    by_claim = of_claim(claim, kind)
+    own = [each for each in claim.reviews if each.kind == kind] or list(claim.reviews)
+    said = [*own, *(() if isinstance(by_claim, NoSummary) else (by_claim,))]
+    found = min(said, key=lambda each: CAUTION["verdict"].index(each.result), default=None)
     notes = [f"{effect.role}: {turn.detail}"] if turn.detail else []
     notes += [f"{effect.role} asks: {question.text}" for question in claim.questions]
     if claim.status == "blocked":
@@ -66,14 +68,6 @@ def review(effect: RunAgent, turn: TurnEnded) -> Reviewed:
         claim.issues or tuple(listed.values()),
         tuple(clean(note, 300) for note in notes),
     )
-
-
-def _verdict(claim: Claim, kind: str) -> Validation | None:
-    """The least favourable of what a validator says by report or marker and in its own summary of this kind."""
-    by_claim = of_claim(claim, kind)
-    own = [each for each in claim.reviews if each.kind == kind] or list(claim.reviews)
-    said = [*own, *(() if isinstance(by_claim, NoSummary) else (by_claim,))]
-    return min(said, key=lambda each: CAUTION["verdict"].index(each.result), default=None)
 
 
 def _created_issues(message: str) -> Iterator[tuple[str, ProposedIssue]]:
@@ -111,7 +105,7 @@ def weigh(state: State, lane: Lane) -> tuple[Fact, ...]:
         score=float(passed),
         rejected=not held,
         restore_to=lane.head if verdict.remedy == Remedy.ROLLBACK and not held else Commit(""),
-        findings=tuple(f for review in work.reviews.values() for f in review.findings if f.severity in BLOCKING),
+        findings=tuple(f for review in work.reviews.values() for f in review.findings if f.blocks),
         batch=True,
     )
     return (judged, *_lesson(state, lane, missing))
@@ -121,7 +115,7 @@ def _objections(reviews: tuple[Reviewed, ...]) -> Iterator[str]:
     for each in reviews:
         if each.validation.passed:
             continue
-        blocking = [f for f in each.findings if f.severity in BLOCKING] or list(each.findings)
+        blocking = [f for f in each.findings if f.blocks] or [f for f in each.findings if not f.aside]
         yield from (f"{each.role}: {f.severity}: {f.message}{_place(f)}" for f in blocking)
         if not blocking:
             yield f"{each.role}: {each.summary or '; '.join(each.notes) or 'it failed, and gave no reason'}"

@@ -36,7 +36,6 @@ class Candidates(msgspec.Struct, frozen=True):
 
 
 def candidates(situation: Situation) -> Candidates:
-    """Part the open issues of a situation."""
     finished = _Finished(situation.backlog)
     has = frozenset(_environment(name) for name in situation.environment)
     answered = frozenset(situation.session.answered)

@@ -6,8 +6,6 @@ keeps under the key `flyball`, together with what the file said then, so that as
 count that somebody else keeps is left alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -226,7 +224,6 @@ class _StateFields:
 
 
 def _id(value: object) -> str:
-    """An issue's id, bare or inside an object."""
     if isinstance(value, dict):
         value = value.get("id") or value.get("issue_id")
     return clean(value, _LONGEST_ID) if isinstance(value, str) else ""

@@ -1,7 +1,5 @@
 """The values of a backlog and of its evaluation: issues, validations, the session, what is asked and what is answered."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec
@@ -126,16 +124,12 @@ class Situation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
 
 
 class FileTally(msgspec.Struct, frozen=True):
-    """How many issues of a file stand how."""
-
     proposed: int = 0
     in_progress: int = 0
     blocked: int = 0
 
 
 class Evaluation(msgspec.Struct, frozen=True):
-    """The answer: what to do, why, and what the next issue or the obstacle is."""
-
     decision: Decision
     reason: str
     trigger: Trigger

@@ -1,7 +1,5 @@
 """A backlog in words: a line on screens for each of its facts, the notes of its report, and the story of the demo."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from flyball.core.loop.workflow import Lines, Notes
@@ -39,7 +37,6 @@ def _evaluation_line(fact: Evaluated) -> str:
 
 
 def story(facts: Iterable[Fact]) -> Iterator[str]:
-    """One sentence for each issue that was settled, and one for what was decided then."""
     objection = ""
     for fact in facts:
         if isinstance(fact, Judged) and fact.batch:

@@ -4,8 +4,6 @@ SELECT and EVALUATE are code. The issue files are the user's: what is decided he
 written to them by effects that name what they want to be true, so that a crash in between is only a repetition.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """What planning asks of the world, and how that ends: the plan.md that a planner edited, and a plan in a file of the user's."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from flyball.core.model.effects import Effect

@@ -1,7 +1,5 @@
 """What the `plan` workflow itself records: plans and their reviews."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from flyball.core.claims.findings import Finding

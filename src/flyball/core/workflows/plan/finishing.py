@@ -1,12 +1,9 @@
 """FINAL_REVIEW and REPORT: the whole goal is reviewed once more, and what is found wanting is worked on."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator
 
 from flyball.core.claims.claims import Claim
-from flyball.core.claims.findings import BLOCKING
 from flyball.core.loop import questions, shipping
 from flyball.core.loop.batches.reviewing import review_by
 from flyball.core.loop.feedback import wishes
@@ -27,7 +24,6 @@ ROUNDS = 3
 
 
 def final_review(state: State, lane: Lane) -> Step:
-    """One reviewer on what would be delivered."""
     if planning.following(state) != lane.stage:
         return record(Moved(planning.following(state), lane.stage, "subtasks are open again"))
     rounds = record_of(state).final_rounds
@@ -44,7 +40,7 @@ def final_review(state: State, lane: Lane) -> Step:
 
 def weigh(state: State, lane: Lane, number: int, claim: Claim) -> Iterator[Fact]:
     """Approved, or subtasks to be done again and new ones for what no subtask covers."""
-    blocking = [f for f in claim.findings if f.severity in BLOCKING]
+    blocking = [f for f in claim.findings if f.blocks]
     known = {item.id for item in state.items}
     again = tuple(each for each in claim.rejected if each.id in known)
     if claim.verdict in APPROVING and not blocking and not again:
@@ -65,7 +61,6 @@ def weigh(state: State, lane: Lane, number: int, claim: Claim) -> Iterator[Fact]
 
 
 def new_subtasks(state: State, wanted: Iterable[tuple[str, tuple[str, ...]]], letter: str) -> tuple[Item, ...]:
-    """New subtasks, numbered after those the plan has of the same letter."""
     known = {item.id for item in state.items}
     first = sum(id.startswith(f"{letter}.") for id in known) + 1
     names = (name for name in (f"{letter}.{number}" for number in itertools.count(first)) if name not in known)

@@ -1,7 +1,5 @@
 """What is known of a plan after each fact about it or about its source, and after each effect on the source."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@
 What belongs to a subtask may also stand in bullets below it. Whatever a planner must mend is a problem with its line.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 
@@ -36,8 +34,6 @@ _NONE = frozenset({"", "none", "-", "n/a", "nothing"})
 
 
 class PlanLine(msgspec.Struct, frozen=True):
-    """A subtask with the line it stands on."""
-
     item: Item
     line: int
 
@@ -54,8 +50,6 @@ class PlanText(msgspec.Struct, frozen=True):
 
 
 class _SubtaskDraft:
-    """A subtask while its lines are read."""
-
     def __init__(self, line: int, mark: str, rest: str) -> None:
         self.line = line
         self.done = mark in "xX"
@@ -127,7 +121,6 @@ def parse(text: str) -> PlanText:
 
 
 def problems(entries: Sequence[PlanLine]) -> tuple[str, ...]:
-    """What must be mended before a plan can be worked to."""
     return tuple(_problems(entries))[:MOST_PROBLEMS]
 
 
@@ -163,7 +156,6 @@ def _wrong_dependencies(entries: Sequence[PlanLine], known: dict[str, int]) -> I
 
 
 def render_item(item: Item) -> str:
-    """A subtask as the grammar writes it."""
     mark = "x" if item.status == "completed" else " "
     parts = [f"Files: {', '.join(f'`{file}`' for file in item.files)}"] if item.files else []
     parts += [f"Acceptance: {'; '.join(item.acceptance)}"] if item.acceptance else []

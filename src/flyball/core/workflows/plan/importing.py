@@ -4,8 +4,6 @@ The marks follow from the items alone: what was accepted is marked, and what is 
 rollback, a rejection or a kill needs no case of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
@@ -43,7 +41,6 @@ ANSWERED = {
 
 
 def source_of(state: State) -> Source | None:
-    """The plan of another tool that the task was opened from."""
     source = state.task.source
     return source if source is not None and source.format else None
 
@@ -146,7 +143,6 @@ def take_in(state: State, known: Imported, source: Source) -> Iterator[Fact]:
 def _notes(
     source: Source, found: Difference, *, first: bool, holds: bool, asked: bool, attended: bool
 ) -> Iterator[str]:
-    """What the report says of a person's changes."""
     path = source.path
     if found.ticked and not (first and holds) and not (attended and not holds):
         told = "taken: the gates hold" if holds else "taken as done, unverified: the gates do not hold"

@@ -1,18 +1,17 @@
 """GATHER, PLAN and PLAN_REVIEW: from a request or a document to a plan that somebody other than its author has looked at."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
-from flyball.core.claims.findings import BLOCKING, Finding
+from flyball.core.claims.findings import Finding
 from flyball.core.loop import kernel, questions
 from flyball.core.loop.answers import AGENT_QUESTION, first_word
 from flyball.core.loop.batches import choosing
 from flyball.core.loop.batches.reviewing import review_by
 from flyball.core.loop.gates import APPROVING
+from flyball.core.loop.reviewing import DRAFT
 from flyball.core.loop.step import Step, perform, record
 from flyball.core.memory.recording import anti_pattern, decisions, revisions
 from flyball.core.model.effects import Option, Question, RunAgent
@@ -163,7 +162,7 @@ def review(state: State, lane: Lane) -> Step:
     if not known.drafted:
         why = known.findings[0].message if known.findings else "the plan is to be revised"
         return record(Moved("PLAN", lane.stage, why, rejected=True))
-    said = review_by(state, lane, brief, PLAN_REVIEWER, commit=lane.head, purpose="plan")
+    said = review_by(state, lane, brief, PLAN_REVIEWER, commit=lane.head, purpose=DRAFT)
     if isinstance(said, Step):
         return said
     return record(*_verdict(state, lane, *said))
@@ -171,10 +170,10 @@ def review(state: State, lane: Lane) -> Step:
 
 def _verdict(state: State, lane: Lane, effect: RunAgent, claim: Claim) -> tuple[Fact, ...]:
     number, revised = effect.turn, revisions(state, lane, effect, claim)
-    blocking = tuple(f for f in claim.findings if f.severity in BLOCKING)
+    blocking = tuple(f for f in claim.findings if f.blocks)
     if claim.verdict in APPROVING and not blocking:
         return (PlanReviewed(True, "reviewer", number, claim.findings), *revised)
-    why = blocking or claim.findings or (Finding("major", claim.summary or "the plan was rejected without a reason"),)
+    why = blocking or claim.standing or (Finding("major", claim.summary or "the plan was rejected without a reason"),)
     told = "; ".join(f.message for f in why)
     lesson = anti_pattern(state, lane, "plan-review", "the plan was rejected", told, turn=number)
     return (PlanReviewed(False, "reviewer", number, why), *revised, lesson)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from flyball.core.loop import prompts
 from flyball.core.loop.batches import choosing
-from flyball.core.loop.role import CHECKING, LOOKING, WORKING, Role
+from flyball.core.loop.role import CHECKING, LOOKING, WORKING, Role, role_named
 from flyball.core.model.batches import Rework
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN, Item
@@ -20,75 +20,75 @@ DETAIL_SHOWN = 6_000
 
 _FORM = "- [ ] **1.2** name — Files: `path`, `folder/` | Acceptance: what can be checked | `depends_on: 1.1` | `scaffold: true`"
 
-ROLES = {
-    PLANNER: (
-        "Plan what is asked for below; change no product code. Look at the repository first. Cut the work into subtasks that one\n"
-        "agent finishes and checks in less than an hour, with as few dependencies as possible: those that touch different files\n"
-        "are worked on at the same time. Give each an id, the files it changes, an acceptance that can be checked, and the\n"
-        "subtasks it needs. Mark with `scaffold: true` what all others build on; leave it out where nothing is needed.\n"
-        f"One line for each subtask, in this form:\n{_FORM}\n"
-        "Report the whole plan as markdown in `plan`, with `status` `complete`. Ask only what changes the plan and nobody can\n"
-        "find out: `status` `needs_clarification` and `questions`, each with the `default` you would take."
-    ),
-    PLAN_REVIEWER: (
-        "Review the plan below against what is asked for; no work has begun. Look for what is missing, subtasks that cannot be\n"
-        "checked or are too large, wrong or missing dependencies, files two subtasks would both change, and contradictions to\n"
-        "earlier decisions (critical). Report `verdict` (`pass`, `warn` or `fail`) and `findings` with severity `critical`,\n"
-        "`major`, `minor` or `suggestion`; the first two send the plan back."
-    ),
-    SCAFFOLDER: (
-        "Do the scaffold subtask below: the structure, interfaces and names that later subtasks build on, as small as they need\n"
-        "it. It must build and its tests must pass. Leave no behaviour half done: what is not there yet raises or is absent. Add a\n"
-        "test that fails without it, for what raises, too: product code that no test notices is not accepted.\n"
-        "Set `exit_signal` to true when its acceptance is met."
-    ),
-    IMPLEMENTER: (
-        "Do the subtask below, and nothing of the others, with the smallest change that meets its acceptance. Add tests that\n"
-        "fail without it: product code that no test notices is not accepted. Others work on other subtasks at the same time: keep to the files it names, and say in `summary`\n"
-        "why where you cannot. Accepted tests and test configuration are protected: you may add tests, not weaken them; if one\n"
-        "is wrong, say so in `protected_changes`. Report choices that bind others in `decisions`. If it needs another subtask\n"
-        "first, report `status` `blocked` with a blocker of type `dependency` that names its id. Set `exit_signal` to true when\n"
-        "its acceptance is met."
-    ),
-    FIXER: (
-        "The work on the subtask below was sent back; the reasons stand below it. See to each of them, and change nothing\n"
-        "else. Where another subtask changed the same lines meanwhile, keep what both are for. Accepted tests are protected:\n"
-        "you may add tests, not weaken them. Set `exit_signal` to true when the reasons no longer hold and the acceptance is met."
-    ),
-    REVIEWER: (
-        "Review the work as it stands in this copy; your edits are discarded. You may run anything. Judge each subtask below by\n"
-        "itself: is its acceptance met, can its tests fail, does it fit the others? Name each subtask by its exact id, in\n"
-        "`approved` or in `rejected` (with `id` and `reason`). Report `verdict` (`pass` if all are approved, else `fail`), and\n"
-        "`findings` with severity `critical`, `major`, `minor` or `suggestion` and their `file`; the first two block. An accepted\n"
-        "subtask that this work broke may be rejected, too."
-    ),
-}
-
 _FINAL = (
-    "Review the whole goal below; every subtask was accepted, and this tree was measured. This copy is what would be\n"
-    "delivered; your edits are discarded. Is everything there that was asked for, does it work together, were the decisions kept?\n"
-    "Report `verdict` `pass`, or `fail` with `rejected` (`id` and `reason`) for subtasks to be done again and `findings` (severity,\n"
-    "`message`, `file`) for what no subtask covers: those of severity `critical` and `major` become subtasks."
+    "Review the whole goal as the last reader before it is delivered; every subtask was accepted. Take the request sentence by sentence and find the lines and the test that do it; "
+    "nobody's report is evidence. Does the whole work together, were the decisions kept, is it wrong for an input that you can name? Report `verdict` `pass`, or `fail` with "
+    "`rejected` for subtasks to be done again, and `findings` for what no subtask covers: those that block become subtasks."
 )
 
+_UNNOTICED = "Add tests that fail without your change: product code that no test notices is not accepted."
+
 CARDS = (
-    Role(PLANNER, "Cuts a request into subtasks with files, acceptance and dependencies.", LOOKING, ROLES[PLANNER]),
+    Role(
+        PLANNER,
+        "Cuts a request into subtasks with files, acceptance and dependencies.",
+        LOOKING,
+        "Plan what is asked for below; change no product code. Read the repository first. Cut the work into subtasks that one agent finishes and checks in less than an hour. "
+        "Every requirement of the request belongs to a subtask, and no subtask does what nobody asked for. Those that touch different files run at the same time, so keep "
+        "dependencies few and files apart. Give each an id, its files, an acceptance that a test or command can decide, and the subtasks it needs. Mark with `scaffold: true` what "
+        "all others build on, if anything. No\n"
+        ""
+        f'place-holders, no "and so on". One line for each subtask, in this form:\n{_FORM}\n'
+        "Keep ticked subtasks as they are. Report the whole plan as markdown in `plan`, with `status` `complete`. Ask only what changes the plan and nobody can find out: `status` "
+        "`needs_clarification` and `questions`, each with the `default` you would take.",
+        form="planning",
+    ),
     Role(
         PLAN_REVIEWER,
         "Reviews a plan before work begins. Changes no file.",
         CHECKING,
-        ROLES[PLAN_REVIEWER],
+        "Judge the plan below against the request; no work has begun. Go through the request sentence by sentence: which subtask does it? Then through the subtasks: who asked for it, "
+        "can a test or command decide its acceptance, is it done in less than an hour, are the files it names there or clearly new, does it depend on all it needs? Would two that run "
+        "at the same time change the same file? Does it build what is there already, or contradict an earlier decision? Report `verdict` `fail` if a finding blocks, else `warn` or "
+        "`pass`.",
         reviews=True,
+        form="plan-review",
     ),
-    Role(SCAFFOLDER, "Writes the structure that later subtasks build on.", WORKING, ROLES[SCAFFOLDER]),
-    Role(IMPLEMENTER, "Does one subtask of a plan, with tests, in the smallest change.", WORKING, ROLES[IMPLEMENTER]),
-    Role(FIXER, "Mends a subtask that was sent back, and nothing else.", WORKING, ROLES[FIXER]),
+    Role(
+        SCAFFOLDER,
+        "Writes the structure that later subtasks build on.",
+        WORKING,
+        "Do the scaffold subtask below: the structure, interfaces and names that the later subtasks of the plan build on, and no more than they need. It must build, and its tests "
+        f"must pass. Read the later subtasks first: each must find the names it will call. What is not there yet is absent or raises; it never pretends. {_UNNOTICED} That holds "
+        "for what raises, too. Report every name that others will use in `decisions`.",
+    ),
+    Role(
+        IMPLEMENTER,
+        "Does one subtask of a plan, with tests, all of it and nothing besides.",
+        WORKING,
+        f"Do the subtask below: all of it, and nothing of the others. {prompts.NARROW}\n"
+        f"{_UNNOTICED}\n"
+        f"{prompts.PROTECTED}\n"
+        "Others work beside you: keep to your files, and say in `summary` where you could not. Report choices that bind them in `decisions`. If it "
+        "needs another subtask first, report `status` `blocked`, with its id in a `dependency` of `blockers`.",
+    ),
+    Role(
+        FIXER,
+        "Mends a subtask that was sent back, and nothing else.",
+        WORKING,
+        "The work on the subtask below was sent back, for the reasons that stand with it. For each reason: see it happen first (run the test, the input, the merge), find the "
+        "cause, mend it there, and see that it is gone. Change nothing else. If a reason is mistaken, do not bend the code to please it: say so in `summary`, with what proves it. "
+        "Where another subtask changed the same lines meanwhile, keep what both are for. Accepted tests are protected: you may add tests, not weaken them.",
+    ),
     Role(
         REVIEWER,
         "Reviews the integrated work of a batch, subtask by subtask. Changes no file.",
         CHECKING,
-        ROLES[REVIEWER],
+        "Review the integrated work of a batch. Judge each subtask below by itself: find the lines that meet its acceptance; can its tests fail; does it fit the others and the "
+        "decisions? None is rejected for the fault of another: say which one is at fault. Work that was accepted before and that this batch broke may be rejected, too, with what "
+        "broke it. Every subtask below stands by its exact id in `approved` or in `rejected`, there with the reason. Report `verdict` `pass` if all are approved, else `fail`.",
         reviews=True,
+        form="batch",
     ),
 )
 
@@ -96,15 +96,9 @@ CARDS = (
 def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
     """The prompt a role of this workflow gets now."""
     final = role == REVIEWER and lane.name == MAIN and lane.stage == "FINAL_REVIEW"
-    return prompts.compose(
-        state,
-        lane,
-        role,
-        purpose,
-        text=_FINAL if final else ROLES.get(role, ""),
-        context=tuple(_CONTEXTS[role](state, lane)) if role in _CONTEXTS else (prompts.request(state),),
-        measured="" if role in {PLANNER, PLAN_REVIEWER, REVIEWER} else prompts.measured_section(lane),
-    )
+    context = tuple(_CONTEXTS[role](state, lane)) if role in _CONTEXTS else (prompts.request(state),)
+    text = _FINAL if final else ""
+    return prompts.compose(state, lane, role_named(role, CARDS), purpose, context=context, text=text)
 
 
 def _planning(state: State, _lane: Lane) -> Iterator[str]:
@@ -175,7 +169,7 @@ _CONTEXTS = {
 
 
 def _goal(state: State) -> str:
-    return f"## Goal of the whole task\n{state.task.request.strip()[:GOAL_SHOWN]}"
+    return f"## Goal of the whole task\n{prompts.data(state.task.request[:GOAL_SHOWN])}"
 
 
 def _answers(state: State, title: str = "Answers to questions") -> str:
@@ -202,9 +196,10 @@ def _sent_back(rework: Rework, *, goes_on: bool) -> Iterator[str]:
         "failed": "The last attempt at it was given up",
         "undone": "It was accepted or finished and then undone",
     }
-    yield prompts.listed(told[rework.why], rework.reasons)
+    detail = rework.detail.splitlines()
+    yield prompts.listed(told[rework.why], tuple(each for each in rework.reasons if each not in detail))
     if rework.detail:
-        yield f"```\n{rework.detail[:DETAIL_SHOWN].strip()}\n```"
+        yield prompts.data(rework.detail[:DETAIL_SHOWN])
     kept = "Your earlier work is in this tree, brought onto what was accepted since."
     fresh = "This tree is what was accepted so far, without your earlier work."
     yield kept if goes_on else fresh

@@ -1,7 +1,5 @@
 """What the `plan` workflow remembers of a task."""
 
-from __future__ import annotations
-
 from flyball.core.claims.findings import Finding
 from flyball.core.model.state import Record, State
 from flyball.core.workflows.plan.sources.following import Imported

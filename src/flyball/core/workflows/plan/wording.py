@@ -1,7 +1,5 @@
 """A plan in words: a line on screens for each of its facts, the notes of its report, and the story of the demo."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from flyball.core.loop.workflow import Lines, Notes

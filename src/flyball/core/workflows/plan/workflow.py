@@ -8,8 +8,6 @@ Batches are the kernel's (`core/loop/batches`); `RULES` is what the plan brings 
 - learnings in prompts: `compose` of the kernel shows them; decisions of a batch are recorded by its lanes' turns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from functools import partial
 
@@ -32,7 +30,7 @@ from flyball.core.workflows.plan import finishing, importing, planning, wording
 from flyball.core.workflows.plan.effects import DraftRead, EntriesMarked, MarkEntries, PlanRead, ReadDraft, ReadPlan
 from flyball.core.workflows.plan.facts import FACTS
 from flyball.core.workflows.plan.fold import ENDED, FOLDS
-from flyball.core.workflows.plan.prompts import CARDS, FIXER, IMPLEMENTER, REVIEWER, ROLES, SCAFFOLDER, brief
+from flyball.core.workflows.plan.prompts import CARDS, FIXER, IMPLEMENTER, REVIEWER, SCAFFOLDER, brief
 from flyball.core.workflows.plan.record import EMPTY, record_of
 
 SCAFFOLD_REVISIONS = 3
@@ -124,7 +122,7 @@ def overall_percent(stage: str, _iteration: int, completed: Collection[str]) -> 
 WORKFLOW = Workflow(
     name="plan",
     stages=tuple(STEPS),
-    roles=tuple(ROLES),
+    roles=tuple(card.name for card in CARDS),
     next=next_step,
     skipped=_skip,
     brief=brief,

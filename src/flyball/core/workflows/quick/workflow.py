@@ -3,23 +3,20 @@
 A rejection leads back to IMPLEMENT with the findings; the third one is put to a person. Accepted tests may grow, not weaken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from functools import partial
 
 from msgspec.structs import replace
 
 from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
-from flyball.core.loop.feedback import reopen_at
+from flyball.core.loop.feedback import reopen_at, requested_criteria
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.progress import StageNumbers
 from flyball.core.loop.step import Step, record
-from flyball.core.loop.transitions import HELD, REJECTED, Transition, move, skip
+from flyball.core.loop.transitions import HELD, LEFT_OUT, REJECTED, Transition, move, skip
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.events import ItemsSet
 from flyball.core.model.state import Lane, State
-from flyball.core.model.task import Item
 from flyball.core.workflows.quick.prompts import CARDS, brief
 
 IMPLEMENTER, REVIEWER = "implementer", "reviewer"
@@ -32,6 +29,7 @@ REVIEW = Stage("REVIEW", REVIEWER, "gates", gates.review, brief)
 TRANSITIONS = (
     Transition("IMPLEMENT", HELD, "REVIEW"),
     Transition("REVIEW", HELD, "SHIP"),
+    Transition("REVIEW", LEFT_OUT, "SHIP", unreviewed=True),
     Transition("REVIEW", REJECTED, "IMPLEMENT", rejected=True),
 )
 
@@ -41,8 +39,7 @@ def next_step(state: State, lane: Lane) -> Step:
     if first is not None:
         return first
     if not state.items:
-        request = " ".join(state.task.request.split())
-        return record(ItemsSet((Item("AC-1", request),), "request"))
+        return record(ItemsSet(requested_criteria(state.task.request), "request"))
     if lane.to_ask:
         return questions.put(state, lane, lane.to_ask[0])
     if lane.loop.consent_wanted:
@@ -62,26 +59,26 @@ def _review(state: State, lane: Lane) -> Step:
     if lane.loop.exiting:
         return record(move(TRANSITIONS, lane, HELD, kernel.why_left(lane)))
     if lane.loop.judged is not None and lane.loop.judged.rejected:
-        return _after_rejection(state, lane)
+        # Back to work with the findings; from the last rejection on only a person's reset leads there.
+        assert lane.loop.judged is not None
+        if lane.rejections < REJECTIONS or lane.loop.reset:
+            why = "; ".join(lane.loop.judged.gate_1.missing[:3]) or "rejected"
+            return record(move(TRANSITIONS, lane, REJECTED, why))
+        return questions.put(state, lane, questions.work_rejected(state, lane, "Review"))
+    assert lane.loop.entry is not None
+    unneeded = gates.left_out(state, lane, lane.loop.entry)
+    if unneeded and not lane.loop.iteration and lane.panel is None:
+        return record(move(TRANSITIONS, lane, LEFT_OUT, unneeded))
     asking = kernel.ask_for_signal(state, lane) if lane.panel is None else None
     answers = asking or panel.convene(state, lane, brief, (REVIEWER,), purpose=kernel.purpose_of(lane))
     if isinstance(answers, Step):
         return answers
-    assert lane.loop.entry is not None
     return record(*kernel.verdict_on(state, lane, REVIEW, *answers[REVIEWER], lane.loop.entry))
 
 
-def _after_rejection(state: State, lane: Lane) -> Step:
-    """Back to work with the findings; from the last rejection on only a person's reset leads there."""
-    assert lane.loop.judged is not None
-    if lane.rejections < REJECTIONS or lane.loop.reset:
-        why = "; ".join(lane.loop.judged.gate_1.missing[:3]) or "rejected"
-        return record(move(TRANSITIONS, lane, REJECTED, why))
-    return questions.put(state, lane, questions.work_rejected(state, lane, "Review"))
-
-
 def _ship(state: State, lane: Lane) -> Step:
-    return shipping.ship(state, lane, f"{shipping.gates_told(state, lane)} and the review approved")
+    approved = "" if shipping.missing_review(state) else " and the review approved"
+    return shipping.ship(state, lane, f"{shipping.gates_told(state, lane)}{approved}")
 
 
 def stage_percent(stage: str, numbers: StageNumbers) -> int:

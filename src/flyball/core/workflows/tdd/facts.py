@@ -1,7 +1,5 @@
 """The facts of the `tdd` workflow."""
 
-from __future__ import annotations
-
 from flyball.core.model.events import Fact
 from flyball.core.workflows.tdd.prp_session import PrpSession
 

@@ -1,7 +1,5 @@
 """Gate 1 and progress of the stages that `tdd` alone has: RED, REFACTOR and DOCUMENT; and where RED cannot be verified."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace
@@ -17,7 +15,6 @@ from flyball.core.model.task import Item, open_items
 from flyball.core.text.documents import is_document
 from flyball.core.text.quantities import plural
 
-DOCUMENTS_NEEDED = 3
 REFACTOR_ITERATIONS = 5
 _WITHIN_LIMITS = "and no changed function exceeds the limits"
 _CANNOT = "tdd cannot verify RED here (flyball run --workflow quick needs no failing test first)"
@@ -55,7 +52,8 @@ def objection(baseline: Measurement) -> str:
     gate = baseline.uncounted_failure
     if gate is None:
         return ""
-    return f"{_CANNOT}: {baseline.uncounted_reason}; {junit_hint(gate.command)}"
+    why = "fails on the untouched tree, and its tests are not counted, so no new test could be seen to fail: repair it first"
+    return f"{_CANNOT}: the gate {gate.name} {why}; {junit_hint(gate.command)}"
 
 
 def red(state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Weighed:
@@ -154,12 +152,26 @@ def refactor(_state: State, lane: Lane, measured: Measurement, claim: Claim) -> 
     )
 
 
-def document(_state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
-    """Three documents, a decision record among them, every diagram readable, and what QA will ask of README and changelog."""
-    files = measured.files
+def within_limits(state: State, lane: Lane) -> str:
+    """What makes a turn of REFACTOR unnecessary, as measured of the tree it begins with; empty where one is needed (C40)."""
+    entry = lane.loop.entry
+    if lane.loop.iteration or lane.turn is not None or lane.rejected or entry is None or entry.tree != lane.tree:
+        return ""
+    if any(visit.forced for visit in lane.visits[-2:]):
+        return ""
+    if entry.quality is None or not refactor(state, lane, entry, Claim()).gate.held:
+        return ""
+    worst, limit = entry.quality.complexity_worst, state.task.settings.code.complexity
+    unmeasured = f"; {entry.quality.unmeasured}" if entry.quality.unmeasured else ""
+    return f"no changed function exceeds the limits: the worst complexity is {worst}, under {limit}{unmeasured}"
+
+
+def document(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Weighed:
+    """Enough documents, a decision record among them, every diagram readable, and what QA will ask of README and changelog."""
+    files, needed = measured.files, state.task.settings.documents
     missing = gates.doubts(measured) + gates.not_all_passing(measured)
-    if files.documents < DOCUMENTS_NEEDED:
-        missing.append(f"{files.documents} of {DOCUMENTS_NEEDED} documents added or changed since the task began")
+    if files.documents < needed:
+        missing.append(f"{files.documents} of {plural(needed, 'document')} added or changed since the task began")
         missing += [f"an empty document does not count: {path}" for path in files.documents_empty]
     failed = _failed_checks(measured)
     missing += [f"{name}: {detail}" for name, detail in failed.items()]
@@ -181,7 +193,7 @@ def document(_state: State, lane: Lane, measured: Measurement, claim: Claim) -> 
         or failed.keys() < _failed_checks(earlier).keys()
     )
     gate = gates.gate_verdict(
-        "three documents, a decision record among them, README and changelog name the work, every diagram readable",
+        f"{plural(needed, 'document')}, a decision record among them, README and changelog name the work, every diagram readable",
         missing,
         values,
     )

@@ -1,7 +1,5 @@
 """A session of the loop that flyball's `tdd` workflow comes from: what its `loop-state.json` says of where it stands."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,8 +19,6 @@ class Odd(Exception):
 
 
 class PrpSession(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where a session stands, and what it has counted."""
-
     id: str
     document: str
     phase: str
@@ -62,7 +58,6 @@ def read(state: Any, breaker: Any, now: datetime) -> PrpSession:
 
 
 def describe_session(session: PrpSession) -> str:
-    """All of it in one line, for a person."""
     behind = f"; completed there: {', '.join(session.completed)}" if session.completed else ""
     return (
         f"session {session.id} ({session.status}) on {session.document}: {session.phase}, iteration {session.iteration}, "

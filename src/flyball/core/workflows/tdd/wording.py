@@ -1,7 +1,5 @@
 """What `tdd` alone records, in words: a line on screens and a note of the report."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from flyball.core.loop.workflow import Lines, Notes

@@ -1,7 +1,5 @@
 """The `tdd` workflow: RED -> GREEN -> REFACTOR -> DOCUMENT -> QA -> SHIP; a QA rejection leads back to who can repair it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 
@@ -12,10 +10,10 @@ from flyball.core.health.breaker import Strikes
 from flyball.core.health.monitor import Remedy, change_remedy
 from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
 from flyball.core.loop.failures import shows_red
-from flyball.core.loop.feedback import reopen_at
+from flyball.core.loop.feedback import reopen_at, requested_criteria
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.step import Step, halt, perform, record
-from flyball.core.loop.transitions import HELD, Transition, move, skip
+from flyball.core.loop.transitions import HELD, LEFT_OUT, Transition, move, skip
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.events import Fact, ItemsSet, Judged, PersonSpoke, TaskStopped, TurnSetAside
 from flyball.core.model.outcomes import Measured
@@ -64,6 +62,7 @@ TRANSITIONS = (
     Transition("DOCUMENT", HELD, "QA"),
     Transition("DOCUMENT", HELD_AGAIN, "QA"),
     Transition("QA", HELD, "SHIP"),
+    Transition("QA", LEFT_OUT, "SHIP", unreviewed=True),
     Transition("QA", SENT_BACK, "GREEN", "sent back by a person", rejected=True),
     *(
         Transition(stage, f"{FOR}{owner}", owner, rejected=True)
@@ -79,14 +78,21 @@ REVIEWER = "qa"
 def next_step(state: State, lane: Lane) -> Step:
     first = opening.prepare(state, checks=True) or _require_countable_failures(state)
     if first is None and not state.items:
-        first = _plan_criteria(state, lane)
+        first = _name_criteria(state, lane)
     first = first or _asking(state, lane)
     if first is not None:
         return first
     if lane.loop.exiting:
-        return _leave(state, lane)
+        # Both gates held: keep the tree that was measured, then go on; QA changes none, so there is nothing to keep.
+        saved = None if lane.stage == "QA" else kernel.accept(state, lane, STAGES[lane.stage])
+        if isinstance(saved, Step):
+            return saved
+        return record(move(TRANSITIONS, lane, _when_held(lane), kernel.why_left(lane)))
     if lane.stage == "RED" and not lane.loop.iteration and lane.turn is None and shows_red(state):
         return record(move(TRANSITIONS, lane, HELD, "the tests that the request asks for fail already"))
+    unneeded = tdd_gates.within_limits(state, lane) if lane.stage == "REFACTOR" else ""
+    if unneeded:
+        return record(move(TRANSITIONS, lane, HELD, unneeded))
     if lane.stage == "SHIP":
         return shipping.ship(state, lane, shipping.gates_told(state, lane))
     if lane.stage == "QA":
@@ -125,29 +131,25 @@ def on_criteria_answer(_lane: Lane, _key: EffectId, answer: str) -> tuple[Fact, 
     return (PersonSpoke("modify", f"Acceptance criteria: {answer}"), ItemsSet((), "person"))
 
 
-def _plan_criteria(state: State, lane: Lane) -> Step:
-    """One planner turn writes the acceptance criteria; without an answer the request itself is the criterion."""
+def _name_criteria(state: State, lane: Lane) -> Step | None:
+    """Who writes the first tests names the criteria in the same turn; without an answer the request itself is the criterion.
+
+    One planner turn does where a person is there to confirm them, or where tests that fail already may be all that is asked for.
+    """
     if lane.turn is None:
+        if lane.stage == "RED" and not state.task.settings.attended and not state.work:
+            return None
         return kernel.spawn(state, lane, brief, role="planner", purpose="criteria")
-    number = lane.turn.effect.turn
+    effect = lane.turn.effect
     turn = kernel.ended_turn(state, lane)
     if isinstance(turn, Step):
         return turn
     items = tuple(Item(c.id, c.text) for c in criteria(turn.claim.plan))
-    if items:
-        planned = plural(len(items), "criterion", "criteria")
-        return record(ItemsSet(items, "planner"), TurnSetAside(number, "planned", planned))
-    request = Item("AC-1", " ".join(state.task.request.split()))
-    nothing = "no criteria in the planner's report"
-    return record(ItemsSet((request,), "request"), TurnSetAside(number, "planned", nothing))
-
-
-def _leave(state: State, lane: Lane) -> Step:
-    """Both gates held: keep the tree that was measured, then go on; QA changes none, so there is nothing to keep."""
-    saved = None if lane.stage == "QA" else kernel.accept(state, lane, STAGES[lane.stage])
-    if isinstance(saved, Step):
-        return saved
-    return record(move(TRANSITIONS, lane, _when_held(lane), kernel.why_left(lane)))
+    named = ItemsSet(requested_criteria(state.task.request), "request")
+    if effect.role != "planner":
+        return record(ItemsSet(items, "tester") if items else named)
+    planned = plural(len(items), "criterion", "criteria") if items else "no criteria in the planner's report"
+    return record(ItemsSet(items, "planner") if items else named, TurnSetAside(effect.turn, "planned", planned))
 
 
 def _when_held(lane: Lane) -> str:
@@ -167,13 +169,20 @@ def _review(state: State, lane: Lane) -> Step:
     """QA: measure the eleven criteria, then let a reviewer judge a disposable copy with those results before it."""
     stage = STAGES["QA"]
     if lane.loop.judged is not None and lane.loop.judged.rejected:
-        return _rejected_for_good(state, lane)
+        # After the last rejection only a person's reset leads back to GREEN, and the count goes on.
+        if lane.loop.reset:
+            return record(move(TRANSITIONS, lane, SENT_BACK))
+        return questions.put(state, lane, questions.work_rejected(state, lane, "QA"))
     name = EffectId(f"measure/qa-{len(lane.visits)}-{lane.loop.iteration + 1}")
     measured = lane.outcomes.get(name)
     if not isinstance(measured, Measured):
         return perform(kernel.measure(state, lane, stage, name, lane.head))
     if measured.measurement.unusable:
         return questions.put(state, lane, questions.tool_unusable(measured.measurement.unusable))
+    blocked = any(check.status == "fail" and check.blocking for check in measured.measurement.checks)
+    unneeded = "" if blocked else gates.left_out(state, lane, measured.measurement)
+    if unneeded and not lane.loop.iteration and lane.panel is None:
+        return record(move(TRANSITIONS, lane, LEFT_OUT, unneeded))
     asking = kernel.ask_for_signal(state, lane) if lane.panel is None else None
     answers = asking or panel.convene(state, lane, brief, (REVIEWER,), purpose=kernel.purpose_of(lane))
     if isinstance(answers, Step):
@@ -188,13 +197,6 @@ def _review(state: State, lane: Lane) -> Step:
         return record(judged, *learned)
     owner = next((stage for stage in ORDER if stage in _owners(judged.findings)), "GREEN")
     return record(judged, *learned, move(TRANSITIONS, lane, f"{FOR}{owner}", "; ".join(judged.gate_1.missing[:3])))
-
-
-def _rejected_for_good(state: State, lane: Lane) -> Step:
-    """After the last rejection only a person's reset leads back to GREEN, and the count goes on."""
-    if lane.loop.reset:
-        return record(move(TRANSITIONS, lane, SENT_BACK))
-    return questions.put(state, lane, questions.work_rejected(state, lane, "QA"))
 
 
 WORKFLOW = Workflow(
@@ -217,7 +219,6 @@ WORKFLOW = Workflow(
     covering="RED",
     closing="SHIP",
     takes_sessions=True,
-    objection=tdd_gates.objection,
     percent=phase_percent,
     overall=overall_percent,
     demo=Demo(__package__, "docs/discount.md"),

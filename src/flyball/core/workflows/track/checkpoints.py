@@ -1,7 +1,5 @@
 """What the steps of a track write into its metadata.json; the evaluation writes its own (`core/evaluation/checkpoints.py`)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +9,6 @@ AGENT = "flyball"
 
 
 def timestamp(state: State) -> str:
-    """The time of the last fact, as the metadata writes it."""
     return state.now.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
@@ -28,7 +25,6 @@ def plan(state: State, version: int) -> dict[str, Any]:
 
 
 def plan_evaluation(state: State, checks: Mapping[str, bool]) -> dict[str, Any]:
-    """The plan was evaluated and is worked to."""
     base = state.prepared.base if state.prepared else ""
     values = _step(state, "EVALUATE_PLAN", "PASSED", completed_at=timestamp(state), verdict="PASS", checks=dict(checks))
     values["loop_state"]["checkpoints"]["PLAN"] = {"status": "PASSED", "commit_sha": base}
@@ -36,7 +32,6 @@ def plan_evaluation(state: State, checks: Mapping[str, bool]) -> dict[str, Any]:
 
 
 def execution(state: State) -> dict[str, Any]:
-    """How far the tasks are."""
     done = [item for item in state.items if item.status == "completed"]
     return _step(
         state,
@@ -50,14 +45,12 @@ def execution(state: State) -> dict[str, Any]:
 
 
 def fixes(state: State, cycle: int, applied: list[dict[str, str]]) -> dict[str, Any]:
-    """The fixes of a cycle were accepted."""
     return _step(
         state, "FIX", "PASSED", cycle=cycle, fixes_applied=applied, fixes_remaining=0, completed_at=timestamp(state)
     )
 
 
 def business_sync(state: State, documents: tuple[str, ...]) -> dict[str, Any]:
-    """The documents of the business are up to date."""
     return _step(
         state, "BUSINESS_SYNC", "PASSED", required=True, output_files=list(documents), completed_at=timestamp(state)
     )

@@ -1,7 +1,5 @@
 """What the `track` workflow asks of the world, down to each edit of a track's documents, and how that ends."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import msgspec
@@ -29,8 +27,6 @@ class SetMetadata(TrackEdit, frozen=True, omit_defaults=True, tag="set_metadata"
 
 
 class SetBox(TrackEdit, frozen=True, omit_defaults=True, tag="set_box"):
-    """A task's box holds this mark."""
-
     task: str
     mark: Mark
 
@@ -51,8 +47,6 @@ class WritePlan(TrackEdit, frozen=True, omit_defaults=True, tag="write_plan"):
 
 
 class AddLines(TrackEdit, frozen=True, omit_defaults=True, tag="add_lines"):
-    """These lines stand under a heading of plan.md."""
-
     heading: str
     lines: tuple[str, ...]
 
@@ -110,8 +104,6 @@ Edit = (
 
 
 class ReadTrack(Effect, frozen=True, omit_defaults=True, tag="read_track"):
-    """Read the documents of a track as they are now, in the user's tree."""
-
     users_files: ClassVar[bool] = True
     path: str
 
@@ -172,8 +164,6 @@ class TrackEdited(Outcome, frozen=True, omit_defaults=True, tag="track.edited"):
 
 
 class TrackStale(Outcome, frozen=True, omit_defaults=True, tag="track.stale"):
-    """A document is no longer what was read; nothing was changed in it."""
-
     file: str
 
 

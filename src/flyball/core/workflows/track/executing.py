@@ -3,8 +3,6 @@
 Nobody reviews a batch: the evaluators judge the whole. Boxes are written after the commit that holds the work, in the user's page.
 """
 
-from __future__ import annotations
-
 from flyball.core.loop import gates
 from flyball.core.loop.batches import choosing, executing
 from flyball.core.loop.batches.rules import BatchRules

@@ -1,7 +1,5 @@
 """What the `track` workflow itself records: plans and what was said of them, evaluations, documents brought up to date."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec
@@ -53,16 +51,12 @@ class TrackEvaluated(Fact, frozen=True, omit_defaults=True, tag="track.evaluated
 
 
 class TrackFixed(Fact, frozen=True, omit_defaults=True, tag="track.fixed"):
-    """The fixes of a cycle were accepted."""
-
     cycle: int
     turn: int
     summary: str
 
 
 class BusinessSynced(Fact, frozen=True, omit_defaults=True, tag="track.business.synced"):
-    """The documents of the business tell what the track made true."""
-
     turn: int
     documents: tuple[str, ...]
     summary: str

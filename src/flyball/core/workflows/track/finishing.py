@@ -1,7 +1,5 @@
 """FIX, BUSINESS_SYNC and COMPLETE: what evaluators found is mended, documents of the business follow, and the track is closed."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
@@ -126,7 +124,6 @@ def _fix_edits(
 
 
 def _summary(state: State, lane: Lane) -> str:
-    """What the turn that was accepted said of itself."""
     return record_of(state).summaries.get(lane.stage) or "mended as asked; the measurements hold"
 
 
@@ -209,7 +206,6 @@ def retrospective(state: State) -> str:
 
 
 def reopen(state: State, lane: Lane) -> Step:
-    """Feedback is new tasks beside those that are done."""
     known = sum(item.id.startswith("R") for item in state.items)
     new = tuple(
         Item(f"R{number}", one_line(wish), acceptance=(one_line(wish),), group=FEEDBACK.lower())

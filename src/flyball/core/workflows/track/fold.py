@@ -1,7 +1,5 @@
 """What the facts of a track add to what is known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 The documents are the user's and are edited in the user's tree; the branch never touches them.
 """
 
-from __future__ import annotations
-
 from flyball.core.loop import questions
 from flyball.core.loop.step import NOTHING, Step, perform
 from flyball.core.model.effects import Option, Question
@@ -30,7 +28,6 @@ def protected_paths(state: State) -> tuple[str, ...]:
 
 
 def read(state: State) -> Step | TrackRead:
-    """The documents as they were read since the last edit, or what comes before that."""
     known = record_of(state)
     if known.seen is not None:
         return known.seen
@@ -51,15 +48,9 @@ def edit(state: State, lane: Lane, name: str, *edits: Edit) -> Step | None:
     if isinstance(found, Step):
         return found
     if record_of(state).stale >= STALE_THAT_BLOCK:
-        return questions.put(state, lane, _contention_question(state))
+        # Put again on resuming: whoever wrote there may have stopped.
+        options = (Option("reset", "try again"), Option("abort", "end the task"))
+        told = plural(record_of(state).stale, "time")
+        text = f"The documents in {folder(state)} changed {told} while flyball was about to write them. Who else writes there?"
+        return questions.put(state, lane, Question("track-contended", text, options, again=True))
     return perform(EditTrack(key, path=folder(state), seen=found.files, edits=edits))
-
-
-def _contention_question(state: State) -> Question:
-    """Put again on resuming: whoever wrote there may have stopped."""
-    options = (Option("reset", "try again"), Option("abort", "end the task"))
-    told = plural(record_of(state).stale, "time")
-    text = (
-        f"The documents in {folder(state)} changed {told} while flyball was about to write them. Who else writes there?"
-    )
-    return Question("track-contended", text, options, again=True)

@@ -4,8 +4,6 @@ The page is the user's. A change touches one box, adds a comment with a commit a
 every other byte stays.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -42,8 +40,6 @@ Mark = Literal[" ", "x", "~", "!"]
 
 
 class TrackTask(msgspec.Struct, frozen=True):
-    """One task of the plan: what it is as work, and how the page has it."""
-
     item: Item
     page: PlanTask
 
@@ -143,7 +139,6 @@ def _graph(text: str) -> tuple[dict[str, dict[str, Any]], str]:
 def _problems(
     tasks: Sequence[TrackTask], graph: str, elsewhere: Sequence[tuple[str, str]]
 ) -> dict[str, tuple[str, ...]]:
-    """What is wrong, by check; an empty tuple is a check that passed."""
     found: dict[str, list[str]] = {check: [] for check in CHECKS}
     if not tasks:
         found["scope"].append("the plan has no task: write each as `- [ ] Task 1.1: text`")
@@ -207,7 +202,6 @@ def _id_of(task: PlanTask) -> str:
 
 
 def last_cycle(text: str) -> int:
-    """The highest number of a fix cycle whose tasks stand in the plan."""
     ids = (re.fullmatch(r"F(\d+)\.\d+", task.item.id) for task in read_tasks(text).tasks)
     return max((int(each[1]) for each in ids if each), default=0)
 
@@ -249,7 +243,6 @@ def _as_summary(text: str) -> str:
 
 
 def _belongs_to_task(line: str) -> bool:
-    """Whether a line right below a task is a part of it."""
     return bool(line.strip()) and line.startswith((" ", "\t")) and not _BOX.match(line.rstrip("\r\n"))
 
 

@@ -3,16 +3,15 @@
 Code checks dependencies, the graph, the quality of tasks and the overlap with other tracks; then another turn reads the plan.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace
 
 from flyball.core.claims.claims import Claim
-from flyball.core.claims.findings import BLOCKING, Finding
+from flyball.core.claims.findings import Finding
 from flyball.core.loop import kernel, panel, questions
 from flyball.core.loop.gates import APPROVING
+from flyball.core.loop.reviewing import DRAFT
 from flyball.core.loop.step import NOTHING, Step, record
 from flyball.core.model.effects import Question
 from flyball.core.model.events import Fact, ItemsSet, LearningRecorded, Moved, TurnSetAside
@@ -134,7 +133,7 @@ def evaluate(state: State, lane: Lane) -> Step:
     if page.wrong:
         wrong = tuple(Finding("major", problem, "plan.md") for problem in page.wrong)
         return record(TrackPlanEvaluated(False, "code", checks=checks, findings=wrong))
-    answers = panel.convene(state, lane, brief, (PLAN_EVALUATOR,), purpose="plan")
+    answers = panel.convene(state, lane, brief, (PLAN_EVALUATOR,), purpose=DRAFT)
     if isinstance(answers, Step):
         return answers
     effect, turn = answers[PLAN_EVALUATOR]
@@ -144,10 +143,10 @@ def evaluate(state: State, lane: Lane) -> Step:
 
 
 def _verdict(state: State, number: int, claim: Claim, checks: dict[str, bool]) -> tuple[Fact, ...]:
-    blocking = tuple(f for f in claim.findings if f.severity in BLOCKING)
+    blocking = tuple(f for f in claim.findings if f.blocks)
     if claim.verdict in APPROVING and not blocking:
         return (TrackPlanEvaluated(True, "evaluator", number, checks),)
-    why = blocking or claim.findings or (Finding("major", claim.summary or "rejected without a reason"),)
+    why = blocking or claim.standing or (Finding("major", claim.summary or "rejected without a reason"),)
     told = "; ".join(f.message for f in why)
     lesson = LearningRecorded(state.learned + 1, "anti-pattern", "the plan was rejected", told)
     return (TrackPlanEvaluated(False, "evaluator", number, checks, why), lesson)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from flyball.core.evaluation.catalogue import BUILT_IN, long_name
 from flyball.core.loop import prompts
-from flyball.core.loop.role import CHECKING, LOOKING, WORKING, Role
+from flyball.core.loop.role import CHECKING, LOOKING, WORKING, Role, role_named
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import MAIN, Item
 from flyball.core.workflows.track.record import record_of
@@ -25,69 +25,72 @@ _FORM = (
     "  - Files: `path`, `folder/`"
 )
 
-ROLES = {
-    PLANNER: (
-        "Plan the track below; change no product code. Look at the repository first. Cut the specification into tasks that one\n"
-        "agent finishes and checks in less than an hour; tasks of different files with no dependency are worked on at the same\n"
-        "time. Group them under headings `## Phase N: title`, each task in this form:\n"
-        f"{_FORM}\n"
-        "Every task needs its id, an acceptance that can be checked and the files it changes. Report the whole plan.md as\n"
-        "markdown in `plan`, with `status` `complete`."
-    ),
-    PLAN_EVALUATOR: (
-        "Evaluate the plan below against the specification; no work has begun. Scope: does it do all that is specified and\n"
-        "nothing else? Overlap: does it build what is there already? Dependencies and order: can every task be done when it is\n"
-        "its turn? Task quality: can each acceptance be checked? Report `verdict` (`pass`, `warn` or `fail`) and `findings` with\n"
-        "severity `critical`, `major`, `minor` or `suggestion`; the first two send the plan back."
-    ),
-    EXECUTOR: (
-        "Do the task below, and nothing of the others, with the smallest change that meets its acceptance. Add tests that fail\n"
-        "without it: product code that no test notices is not accepted. Keep to the files it names, and say in `summary` why where you cannot. Accepted tests are protected:\n"
-        "you may add tests, not weaken them. Write nothing below conductor/: boxes and commits are written for you. If prices,\n"
-        "models, tiers, pipelines or personas change, say so in `business_doc_sync`. Report choices that bind others in\n"
-        "`decisions`. Set `exit_signal` to true when the acceptance is met."
-    ),
-    FIXER: (
-        "The evaluation of the track failed. Mend every point listed below at its cause, and change nothing else: no new\n"
-        "features, no weakened test, no rule switched off. Write nothing below conductor/. Say in `summary`, on one line, what\n"
-        "you mended. Set `exit_signal` to true when no point is left."
-    ),
-    WRITER: (
-        "The track changed what documents of the business tell. Bring the documents listed below up to date, and nothing else.\n"
-        "First product.md, business-strategy.md, tech-stack.md and the pricing data; then roadmap, guidelines, prompts and screen\n"
-        "map; then skills. Never edit an archive. Prices, model names and tiers must be those of the code. Say in `summary`, on\n"
-        "one line, what changed. Set `exit_signal` to true when they are true."
-    ),
-}
 _JUDGE = "Judges what no tool can measure of a track: {name}. Changes no file."
+_JUDGING = (
+    "Judge the change of the track whose folder you are given against its spec.md: everything since the first commit that its plan.md names, as `git diff` shows it. What tools can "
+    "measure is told by `flyball dispatch TRACK --measured-only`; judge the rest, one line for each point with the file and line that show it. A point that fails fails the review.\n"
+)
 
 CARDS = (
-    Role(PLANNER, "Cuts a track's specification into tasks with files and acceptance.", LOOKING, ROLES[PLANNER]),
+    Role(
+        PLANNER,
+        "Cuts a track's specification into tasks with files and acceptance.",
+        LOOKING,
+        "Plan the track below; change no product code. Read the repository first. Cut the specification into tasks that one agent finishes and checks in less than an hour. Every "
+        "requirement belongs to a task, and no task does what nobody asked for. Tasks of different files with no dependency run at the same time. Group them under headings `## "
+        "Phase N: title`, each task in this form:\n"
+        f"{_FORM}\n"
+        "Every task needs its id, an acceptance that a test or command can decide, and the files it changes. No place-holders. Keep ticked tasks as they are. Report the whole "
+        "plan.md as markdown in `plan`, with `status` `complete`.",
+        form="planning",
+    ),
     Role(
         PLAN_EVALUATOR,
         "Evaluates a track's plan before work begins. Changes no file.",
         CHECKING,
-        ROLES[PLAN_EVALUATOR],
+        "Evaluate the plan below against the specification; no work has begun. Scope: which task does each sentence of it, and who asked for each task? Overlap: does it build what is "
+        "there already? Order: can every task be done when it is its turn, and do two at the same time change one file? Quality: can a test or command decide each acceptance? Report "
+        "`verdict` `fail` if a finding blocks, else `warn` or `pass`.",
         reviews=True,
+        form="plan-review",
     ),
-    Role(EXECUTOR, "Does one task of a track, with tests, in the smallest change.", WORKING, ROLES[EXECUTOR]),
-    Role(FIXER, "Mends what the evaluators of a track found, and nothing else.", WORKING, ROLES[FIXER]),
-    Role(WRITER, "Brings documents of the business up to date with what a track changed.", WORKING, ROLES[WRITER]),
-    *(Role(name, _JUDGE.format(name=name), CHECKING, _JUDGE.format(name=name), reviews=True) for name in EVALUATORS),
+    Role(
+        EXECUTOR,
+        "Does one task of a track, with tests, all of it and nothing besides.",
+        WORKING,
+        f"Do the task below: all of it, and nothing of the others. {prompts.NARROW} Add tests that fail without your change: code that no test notices is not accepted. "
+        f"{prompts.PROTECTED} Others work beside you: keep to your files, and say in `summary` where you could not. Write nothing below conductor/. "
+        "If prices, models, tiers, pipelines or personas change, say so in `business_doc_sync`. Report choices that bind others in `decisions`.",
+        form="executing",
+    ),
+    Role(
+        FIXER,
+        "Mends what the evaluators of a track found, and nothing else.",
+        WORKING,
+        "The evaluation of the track failed. For each point listed below: see it happen first, find the cause, mend it there, and see that it is gone. Change nothing else: no new "
+        "features, no weakened test, no rule switched off. If a point is mistaken, do not bend the code to please it: say so in `summary`, with what proves it. Write nothing "
+        "below conductor/. Say in `summary`, on one line, what you mended.",
+    ),
+    Role(
+        WRITER,
+        "Brings documents of the business up to date with what a track changed.",
+        WORKING,
+        "The track changed what documents of the business tell. Bring the documents listed below up to date, and nothing else. First product.md, business-strategy.md, "
+        "tech-stack.md and the pricing data; then roadmap, guidelines, prompts and screen map; then skills. Never edit an archive. Prices, model names and tiers must be those of "
+        "the code. Say in `summary`, on one line, what changed.",
+        form="documents",
+    ),
+    *(
+        Role(name, _JUDGE.format(name=name), CHECKING, _JUDGING + card.questions, reviews=True, form="evaluation")
+        for name, card in zip(EVALUATORS, BUILT_IN, strict=True)
+    ),
 )
 
 
 def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
     """The prompt a role of this workflow gets now."""
-    return prompts.compose(
-        state,
-        lane,
-        role,
-        purpose,
-        text=ROLES.get(role, ""),
-        context=tuple(part for part in _CONTEXTS.get(role, _specification)(state, lane) if part),
-        measured="" if role in {PLANNER, PLAN_EVALUATOR, *EVALUATORS} else prompts.measured_section(lane),
-    )
+    context = tuple(part for part in _CONTEXTS.get(role, _specification)(state, lane) if part)
+    return prompts.compose(state, lane, role_named(role, CARDS), purpose, context=context)
 
 
 def _specification(state: State, _lane: Lane) -> Iterator[str]:
@@ -95,9 +98,9 @@ def _specification(state: State, _lane: Lane) -> Iterator[str]:
     if found is None:
         yield prompts.request(state)
         return
-    yield f"## Specification of the track {found.track}\n{found.spec.strip()[:SPEC_SHOWN]}"
+    yield f"## Specification of the track {found.track}\n{prompts.data(found.spec[:SPEC_SHOWN])}"
     if found.product:
-        yield f"## Product (product.md)\n{found.product.strip()[:GOAL_SHOWN]}"
+        yield f"## Product (product.md)\n{prompts.data(found.product[:GOAL_SHOWN])}"
 
 
 def _planning(state: State, lane: Lane) -> Iterator[str]:
@@ -121,7 +124,7 @@ def _executing(state: State, lane: Lane) -> Iterator[str]:
     item = next((item for item in state.items if item.id == lane.item), None)
     found = record_of(state).seen
     goal = found.spec if found else state.task.request
-    yield f"## Goal of the track\n{goal.strip()[:GOAL_SHOWN]}"
+    yield f"## Goal of the track\n{prompts.data(goal[:GOAL_SHOWN])}"
     if item is not None:
         yield _task(item)
     beside = [other for other in state.lanes.values() if other.name not in {MAIN, lane.name}]

@@ -1,7 +1,5 @@
 """What the `track` workflow remembers of a task."""
 
-from __future__ import annotations
-
 import msgspec
 
 from flyball.core.claims.findings import Finding

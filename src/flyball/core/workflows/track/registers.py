@@ -3,8 +3,6 @@
 They belong to the user. A row is added or taken out, a box ticked, an entry appended; everything else stays as it was written.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -66,7 +64,6 @@ def in_column_order(
 
 
 def with_row(text: str, table: Table, values: Iterable[str]) -> str:
-    """The page with one more row at a table's end."""
     end, lines = line_end(text), split_lines(text)
     before = "".join(lines[: table.last])
     before += "" if before.endswith(("\n", "\r")) else end
@@ -118,7 +115,6 @@ def _places(text: str, table: Table, track: str) -> list[int]:
 
 
 def with_ticked(text: str, track: str) -> str:
-    """An index with the box of a track ticked."""
     return "".join(
         re.sub(r"^(\ufeff?[ \t]*[-*+][ \t]+\[)[ ~](\])", r"\1x\2", row) if _is_named(row, track) else row
         for row in split_lines(text)

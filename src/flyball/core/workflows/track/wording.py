@@ -1,7 +1,5 @@
 """A track in words: a line on screens for each of its facts, the notes of its report, and the story of the demo."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from flyball.core.loop.workflow import Lines, Notes
@@ -46,7 +44,6 @@ def _evaluation_note(fact: TrackEvaluated) -> Iterator[str]:
 
 
 def story(facts: Iterable[Fact]) -> Iterator[str]:
-    """One sentence for each plan, batch, evaluation, fix and sync."""
     for fact in facts:
         match fact:
             case TrackPlanned(problems=()):

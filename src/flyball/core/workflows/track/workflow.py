@@ -4,8 +4,6 @@ EXECUTE works in batches (`core/loop/batches`): INTEGRATE, MONITOR and CHECKPOIN
 panel. The documents of the track are the user's: they are read each time, and edited by effects that name what they want to be true.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
 
@@ -13,7 +11,7 @@ from flyball.core.evaluation.catalogue import BUILT_IN, EvaluatorCard
 from flyball.core.evaluation.findings import EvaluatorResult, PassResult
 from flyball.core.evaluation.judging import JudgeSeat, TrackMatter, failed_seat, judged_passes
 from flyball.core.evaluation.verdict import TrackEvaluation, aggregate, weigh_evaluator
-from flyball.core.loop import opening, panel, prompts, questions
+from flyball.core.loop import opening, panel, questions, reviewing
 from flyball.core.loop.batches import integrating, lanes, monitoring, settling
 from flyball.core.loop.step import Step, halt, perform, record
 from flyball.core.loop.transitions import BY_A_PERSON
@@ -26,7 +24,7 @@ from flyball.core.workflows.track.effects import EFFECTS, OUTCOMES
 from flyball.core.workflows.track.facts import FACTS, TrackEvaluated
 from flyball.core.workflows.track.fold import BEGUN, ENDED, FOLDS
 from flyball.core.workflows.track.plan_text import last_cycle
-from flyball.core.workflows.track.prompts import CARDS, EVALUATORS, EXECUTOR, PLAN_EVALUATOR, ROLES, brief
+from flyball.core.workflows.track.prompts import CARDS, EXECUTOR, PLAN_EVALUATOR, brief
 from flyball.core.workflows.track.record import EMPTY, record_of
 
 
@@ -73,7 +71,7 @@ def _seats(state: State, base: Commit, found: ef.TrackRead, measured: ef.TrackMe
         product=found.product,
         changed=measured.changed,
         measured=measured.passes,
-        remarks=prompts.remarks_section(state.batches.proven) if state.batches.proven else "",
+        remarks=reviewing.remarks_section(state.batches.proven) if state.batches.proven else "",
     )
     sound = tuple(each for each in found.chosen if each.name not in measured.broken)
     return judged_passes(sound, _cards(found), matter)
@@ -96,7 +94,6 @@ def _judge(state: State, lane: Lane, found: ef.TrackRead, seats: tuple[JudgeSeat
 def _results(
     found: ef.TrackRead, measured: ef.TrackMeasured, seats: tuple[JudgeSeat, ...], checked: ef.AnswersChecked
 ) -> Iterator[EvaluatorResult]:
-    """One result for each evaluator, of what was measured and what was judged."""
     by_name = {seat.evaluator: seat for seat in seats}
     by_card = {card.name: card for card in _cards(found)}
     for chosen in found.chosen:
@@ -186,7 +183,7 @@ def overall_percent(stage: str, _iteration: int, completed: Collection[str]) -> 
 WORKFLOW = Workflow(
     name="track",
     stages=tuple(STEPS),
-    roles=(*ROLES, *EVALUATORS),
+    roles=tuple(card.name for card in CARDS),
     next=next_step,
     skipped=_skip,
     brief=brief,

@@ -1,7 +1,5 @@
 """Opens pages in a real headless browser at three widths, and says what is wrong with them."""
 
-from __future__ import annotations
-
 import re
 import socket
 import threading
@@ -43,8 +41,6 @@ class PageFinding(msgspec.Struct, frozen=True):
 
 
 class PagesSeen(msgspec.Struct, frozen=True):
-    """All pages at all widths, and the pictures taken of them."""
-
     findings: tuple[PageFinding, ...] = ()
     pages: tuple[str, ...] = ()
     shots: tuple[str, ...] = ()
@@ -63,7 +59,6 @@ def look_at_pages(
 
 @contextmanager
 def _serve(options: EvaluatorOptions, tree: Path, toolbox: Toolbox) -> Iterator[str]:
-    """The address of the running project."""
     if not options.start:
         yield options.url
         return
@@ -97,7 +92,6 @@ def _serve(options: EvaluatorOptions, tree: Path, toolbox: Toolbox) -> Iterator[
 
 
 def _await_listening(url: str, options: EvaluatorOptions, ended: list[process.Exit]) -> None:
-    """Wait until something listens there, whatever it answers."""
     place, until = urlsplit(url), system_clock.monotonic() + options.start_timeout_s
     while True:
         if ended:
@@ -156,8 +150,6 @@ def _reply(asking: Any, url: str, page: str) -> PageReply:
 
 
 class _Visit:
-    """One page at one width."""
-
     def __init__(self, browser: Any, url: str, page: str, width: int, notes: list[str]) -> None:
         self.context = browser.new_context(viewport={"width": width, "height": HEIGHT}, reduced_motion="reduce")
         self._page = self.context.new_page()

@@ -1,7 +1,5 @@
 """Which pages are opened: those that are set, those of the templates and routes a track changed, and those they link to."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
@@ -32,8 +30,6 @@ _ROUTES = (
 
 
 class PageReply(msgspec.Struct, frozen=True):
-    """What the server answers to a request for an address, redirects not followed."""
-
     status: int
     kind: str = ""
     body: str = ""
@@ -58,7 +54,6 @@ def changed_templates(trees: TrackTrees) -> tuple[str, ...]:
 
 
 def addresses_of(trees: TrackTrees) -> tuple[PageAddress, ...]:
-    """Where the pages that the track changed may be, by their files and by the routes on its lines."""
     found = [PageAddress(page, path) for path in changed_templates(trees) for page in _addresses_of_file(path)]
     for path in filter(is_product, trees.changed_files(*SCRIPTS, *MARKUP, *PYTHON, ".astro")):
         found += map(PageAddress, _file_routes(path))

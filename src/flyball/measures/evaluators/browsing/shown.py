@@ -1,7 +1,5 @@
 """Which files the opened pages show, and where an element of a page stands in them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -29,7 +27,6 @@ class ShownSources:
         self._bodies[page] = body
 
     def shows(self, file: str) -> bool:
-        """Whether one of the opened pages shows a template."""
         return any(self.is_in(file, body) for body in self._bodies.values())
 
     def is_in(self, file: str, body: str) -> bool:
@@ -38,7 +35,6 @@ class ShownSources:
         return bool(lines) and 3 * sum(line in body for line in lines) >= len(lines)
 
     def list_unseen(self, files: Iterable[str]) -> tuple[str, ...]:
-        """Templates that no opened page shows."""
         return tuple(file for file in files if self._own.get(file) and not self.shows(file))
 
     def list_untellable(self, files: Iterable[str]) -> tuple[str, ...]:

@@ -1,7 +1,5 @@
 """Misspelt words in texts for people, by typos: only what a page shows is spelt, so that no name in the code is a finding."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from html.parser import HTMLParser
@@ -50,7 +48,6 @@ def misspelt_words(
 
 
 def _texts(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[tuple[int, str]]:
-    """Each piece of text that a file shows to people, with its line."""
     if path.endswith(SHOWING):
         for node in syntax.find(tree, path, _TEXTS | {"not": _STYLING}):
             yield from enumerate(node.text().split("\n"), start=lines_of(node)[0])
@@ -61,8 +58,6 @@ def _texts(syntax: Syntax, tree: SourceTree, path: str) -> Iterator[tuple[int, s
 
 
 class _Shown(HTMLParser):
-    """Gathers what a page shows."""
-
     def __init__(self) -> None:
         super().__init__()
         self.texts: list[tuple[int, str]] = []

@@ -1,7 +1,5 @@
 """Comparisons with a limit of a product rule that no test tries at the limit: nothing tells `<` from `<=` there."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Slips at the edges: code that fails on nothing or on a count of zero, and numbers that a script sorts as words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any

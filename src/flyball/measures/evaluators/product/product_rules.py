@@ -1,7 +1,5 @@
 """The rules of product.md as a checklist: each matched by tests that name it and use its numbers, or named as uncovered."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 
@@ -40,8 +38,6 @@ _IN_CODE = re.compile(r"(?<![\w.])(\d[\d_]*(?:\.\d+)?)(?![\w.]*\w)")
 
 
 class ProductRule(msgspec.Struct, frozen=True):
-    """A rule as the document states it."""
-
     id: str
     text: str
     line: int

@@ -1,7 +1,5 @@
 """The tests of a tree as product rules see them: what each is called, which values it tries, and whether it can fail at all."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -52,7 +50,6 @@ class RuleTest(msgspec.Struct, frozen=True):
 
 
 def rule_tests(syntax: Syntax, tree: SourceTree) -> list[RuleTest]:
-    """Every test of the tree, in both languages."""
     found: list[RuleTest] = []
     for path in tree.files:
         if not looks_like_test(path) or not tree.text(path):

@@ -1,7 +1,5 @@
 """The states a product declares, the transitions its code makes, and the states for which its cases have no answer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -88,7 +86,6 @@ def state_tables(text: str) -> tuple[StateTable, ...]:
 
 
 def _heads(cells: list[str]) -> tuple[int, int] | None:
-    """Which columns of a table say where a move begins and where it leads."""
     heads = [cell.strip(" `*").lower() for cell in cells]
     start = next((at for at, head in enumerate(heads) if head in _FROM), None)
     end = next((at for at, head in enumerate(heads) if head in _TO), None)
@@ -186,7 +183,6 @@ def _members(syntax: Syntax, tree: SourceTree, path: str, table: StateTable) -> 
 
 
 def _listed_names(node: Any) -> Iterator[tuple[str, int]]:
-    """The names a type lists, each with its line: literals, or the members of an Enum by what they are called."""
     lines = node.text().split("\n")
     for number, line in enumerate(lines, start=lines_of(node)[0]):
         if node.kind() in ("class_definition", "enum_declaration"):

@@ -1,7 +1,5 @@
 """OpenAPI documents of two trees: what would break somebody who uses the API as it was."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """OpenAPI documents: whether they are sound and agree with the routes of the code."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -30,8 +28,6 @@ _PREFIX = re.compile(
 
 
 class Route(msgspec.Struct, frozen=True):
-    """A route as it stands in the code."""
-
     method: str
     path: str
     file: str
@@ -39,7 +35,6 @@ class Route(msgspec.Struct, frozen=True):
 
 
 def documents(tree: SourceTree) -> dict[str, dict[str, Any]]:
-    """The OpenAPI documents of a tree by their paths."""
     found = {}
     for path in tree.files:
         if path.endswith((".yaml", ".yml", ".json")) and _DOCUMENT.search(tree.text(path)[:4000]):

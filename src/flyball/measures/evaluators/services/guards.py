@@ -1,7 +1,5 @@
 """Who may call a route: guards that routes name, in FastAPI, Flask and Express."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What the code reads from its environment, against `.env.example`; and secrets that stand in the tree."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
@@ -89,7 +87,6 @@ def _destructured_names(syntax: Syntax, tree: SourceTree, path: str) -> Iterator
 
 
 def secrets(toolbox: Toolbox, syntax: Syntax, tree: SourceTree) -> list[TrackDefect]:
-    """Secrets in any file that is not a test's."""
     files = [
         path for path in tree.files if not looks_like_test(path) and not path.endswith((".lock", "package-lock.json"))
     ]

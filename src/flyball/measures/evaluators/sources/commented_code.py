@@ -1,7 +1,5 @@
 """Code that somebody commented out: neighbouring comments that parse as statements."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Sequence
@@ -51,7 +49,6 @@ def _weight(node: ast.stmt) -> int:
 
 
 def commented_scripts(syntax: Syntax, tree: SourceTree) -> Iterator[TrackDefect]:
-    """Blocks of comments that hold code."""
     text, action = "code is commented out", "remove it: the history keeps it"
     for path in tree.of(*SCRIPTS):
         if re.search(r"/[/*]", tree.text(path)) and syntax.root(tree, path) is not None:

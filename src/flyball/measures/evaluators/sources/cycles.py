@@ -1,7 +1,5 @@
 """Import cycles among Python modules, by grimp; imports for type checking only do not count."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys

@@ -1,7 +1,5 @@
 """Duplicated and unused code, by jscpd, with the project's settings where it has some."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -45,7 +43,6 @@ def _duplicates(trees: TrackTrees, tree: SourceTree, more: Sequence[str]) -> lis
 
 
 def unused_code(trees: TrackTrees, tree: SourceTree) -> Iterator[TrackDefect]:
-    """Functions, members, exports and files that nothing uses."""
     # An empty __init__.py makes a package of a folder: without it nothing in there looks imported.
     files = tuple(path for path in tree.of(*PYTHON, *SCRIPTS) if tree.text(path) or path.endswith("__init__.py"))
     if not files:

@@ -1,7 +1,5 @@
 """Linters of both languages, run once on a tree with the project's settings, as they stood before the track, else with flyball's own."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
@@ -99,8 +97,6 @@ _ENTRY_PATH = re.compile(
 
 
 class Linters:
-    """Runs each linter once for each tree."""
-
     def __init__(self, trees: TrackTrees) -> None:
         self._toolbox = trees.toolbox
         self._settings = {name: trees.settings(name) for name in ("ruff", "oxlint")}
@@ -108,8 +104,6 @@ class Linters:
         self._oxlint: dict[Path, list[tuple[str, TrackDefect]]] = {}
 
     def looks(self, pass_name: str) -> tuple[Look, ...]:
-        """What each linter says for a pass."""
-
         def ruff(tree: SourceTree) -> list[TrackDefect]:
             if tree.root not in self._ruff:
                 self._ruff[tree.root] = list(self._run_ruff(tree))

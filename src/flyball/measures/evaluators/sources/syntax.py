@@ -1,7 +1,5 @@
 """flyball's own rules on syntax trees, by ast-grep: Python, TypeScript, JavaScript, CSS."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -44,7 +42,6 @@ class SyntaxRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def syntax_rules() -> tuple[SyntaxRule, ...]:
-    """All rules that ship."""
     raw = yaml.safe_load((Path(__file__).parent / "rules.yaml").read_text(encoding="utf-8"))
     return msgspec.convert(raw, tuple[SyntaxRule, ...])
 
@@ -70,14 +67,11 @@ def _blank(text: str) -> str:
 
 
 class Syntax:
-    """Parses each file once and asks it everything."""
-
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
         self._roots: dict[tuple[Path, str], Any] = {}
 
     def root(self, tree: SourceTree, path: str) -> Any:
-        """The syntax tree of a file; None for a language that is not parsed."""
         key = (tree.root, path)
         if key not in self._roots:
             language = language_of(path)
@@ -96,7 +90,6 @@ class Syntax:
             yield from root.find_all({"rule": rule, "utils": utils or {}})
 
     def defects(self, tree: SourceTree, pass_name: str) -> Iterator[TrackDefect]:
-        """What the rules of a pass find in the product's files."""
         rules = [rule for rule in syntax_rules() if rule.pass_name == pass_name]
         for path in tree.of(*SCRIPTS, *PYTHON, *STYLES, *MARKUP):
             if path.endswith(MARKUP) and _MAIL.search(path):

@@ -1,7 +1,5 @@
 """Type checks: mypy for Python where the project configures it, its own tsc for TypeScript; only errors that were not there before count."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,7 +39,6 @@ def python_types(toolbox: Toolbox, tree: SourceTree, settings: Path) -> list[Tra
 
 
 def script_types(toolbox: Toolbox, tree: SourceTree) -> Iterator[TrackDefect]:
-    """What the project's own compiler says."""
     program = tree.root / "node_modules" / ".bin" / "tsc"
     if not program.exists():
         raise ToolMissing("tsc is not installed (TypeScript types); get it with: npm install --save-dev typescript")

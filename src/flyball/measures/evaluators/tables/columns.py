@@ -1,7 +1,5 @@
 """Tables and columns that models of SQLAlchemy map, or plain SQL in the code asks for, and no migration makes; read and not run."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Sequence
@@ -79,12 +77,10 @@ def _table_defects(
 
 
 def _is_about(text: str, table: str) -> bool:
-    """Whether a table may be what a statement is about."""
     return not table or _subject_of(text) in ("", table)
 
 
 def _subject_of(text: str) -> str:
-    """The table that a statement makes or changes; empty where it does not say."""
     return next((found[1] for one in _SUBJECTS if (found := one.search(text))), "")
 
 
@@ -104,7 +100,6 @@ def _migration_steps(path: str, text: str) -> list[str]:
 
 
 def mapped_tables(text: str) -> list[MappedTable]:
-    """The classes with columns in a source."""
     module = parse(text.encode()) if _COLUMN.search(text) else None
     classes = [node for node in ast.walk(module) if isinstance(node, ast.ClassDef)] if module else []
     return [table for table in map(_table, classes) if table.columns]
@@ -156,7 +151,6 @@ def _says_all(own: Sequence[str], table: str) -> bool:
 
 
 def _queried_columns(text: str) -> Iterator[tuple[str, str, int]]:
-    """Tables with their columns, each with its line, as plain queries name them."""
     for query in (found for one in _QUERIES for found in one.finditer(text)):
         if not _SEVERAL.search(query["rest"]):
             for column in re.finditer(r"\w+", query["columns"]):

@@ -1,7 +1,5 @@
 """Migrations in SQL and of Alembic, read and not run: squawk, foreign keys without index, upgrades without a way back."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -31,8 +29,6 @@ _ON_STEPS = frozenset(
 
 
 class MigrationStep(msgspec.Struct, frozen=True):
-    """One operation of an upgrade."""
-
     sql: str
     line: int
     end_line: int

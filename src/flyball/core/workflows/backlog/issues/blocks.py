@@ -6,8 +6,6 @@ never swallows another: when in doubt a header is a block. What names an issue a
 Every place is an offset into the text as given, so that an edit can leave all other characters alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
@@ -71,13 +69,10 @@ class _Header(msgspec.Struct, frozen=True):
 
 
 def scan(text: str, file: str) -> tuple[list[Block], list[Deviation]]:
-    """The blocks of a file, in order, and where its fences and headings are not as the format asks."""
     return _BlockScanner(text, file).scan()
 
 
 class _BlockScanner:
-    """One pass over the lines of a file."""
-
     def __init__(self, text: str, file: str) -> None:
         self._file = file
         self._length = len(text)
@@ -265,19 +260,16 @@ def _is_remark(line: str) -> bool:
 
 
 def _id_in(line: str) -> str | None:
-    """What stands after `id:`; None for any other line."""
     name, colon, value = line.partition(":")
     return value.lstrip(" \t") if colon and name.rstrip(" \t").strip("\"'").lower() == "id" else None
 
 
 def _names_issue(line: str) -> bool:
-    """Whether a line gives an id that looks like one."""
     id = _id_in(line)
     return id is not None and re.fullmatch(_ID, id) is not None
 
 
 def _code_marker(line: str) -> re.Match[str] | None:
-    """The marks that begin or end a code block, and what stands beside them."""
     return re.fullmatch(_CODE, line) if "```" in line or "~~~" in line else None
 
 

@@ -3,8 +3,6 @@
 Reading is lenient: each place where a block is not as asked is named, and a block that cannot be understood is skipped and reported.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
@@ -80,7 +78,6 @@ class ReadBlock(msgspec.Struct, frozen=True):
 
 
 def read_block(text: str, block: Block, file: str = "", order: int = 0) -> tuple[ReadBlock, list[Deviation]]:
-    """A block of a file's text as read, and where it is not as asked."""
     reader = _BlockReader(text, file, block, order)
     return reader.read(), reader.deviations
 

@@ -4,8 +4,6 @@ Every function leaves all other characters as they are, line ends and oddities i
 flyball writes itself: new issues, and entries of the history of finished ones.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -97,7 +95,6 @@ def without_field(text: str, id: str, name: str) -> str:
 
 
 def without_block(text: str, id: str, known: KnownIssues) -> str:
-    """The text without an issue and what belongs to it; all that stands around it is kept."""
     block = _find(text, id, known).block
     return text[: block.start] + text[block.end :]
 
@@ -126,7 +123,6 @@ def with_block(text: str, block: str) -> str:
 
 
 def find_issue(text: str, id: str) -> Issue | None:
-    """The issue of that id as a file's text has it."""
     try:
         return _issue(_find(text, id))
     except IssueMissing:
@@ -178,7 +174,6 @@ def duplicate_of(proposed: ProposedIssue, files: Sequence[str], known: Iterable[
 
 
 def as_issue(proposed: ProposedIssue, id: str, created: str, files: Sequence[str] = ()) -> Issue:
-    """A proposal as the issue it becomes."""
     file = file_for(proposed.priority)
     return Issue(
         id=id,
@@ -219,7 +214,6 @@ def render_issue(issue: Issue, source: str) -> str:
 
 
 def header_of(file: str) -> str:
-    """The first lines of an issue file that did not exist."""
     return f"# {file.removesuffix('.md').capitalize()}\n\n"
 
 
@@ -228,7 +222,6 @@ def _plain(text: str) -> str:
 
 
 def _word(text: str) -> str:
-    """A value for the header: plain where it is a word, else in quotes."""
     return text if re.fullmatch(r"[a-z][a-z-]*", text) else json.dumps(text, ensure_ascii=False)
 
 
@@ -239,7 +232,6 @@ def entry(text: str, id: str, *, file: str, at: str, known: KnownIssues) -> str:
 
 
 def reverted_row(issue: Issue, *, at: str, reason: str) -> str:
-    """What history says of an issue whose completion was rolled back."""
     said = " ".join(reason.replace("'", "\u2019").split())[:300]
     return f"---\nid: {issue.id}\nstatus: {REVERTED}\nreverted: {at}\nreason: '{said}'\n---\n"
 

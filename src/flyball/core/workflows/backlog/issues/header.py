@@ -3,8 +3,6 @@
 Nothing is guessed from a value's looks (`no` stays `no`), and nothing is built by tags.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator, Mapping

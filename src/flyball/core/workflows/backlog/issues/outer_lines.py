@@ -1,7 +1,5 @@
 """The lines of an issue file that are in no header, each with the block, fence or comment it stands in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 
@@ -54,7 +52,6 @@ def outer_lines(text: str, blocks: Sequence[Block], ids: Sequence[str]) -> list[
 
 
 def row_cells(line: str) -> list[str]:
-    """The cells of a table's row; none where a line is no row."""
     row = line.strip(" \t>")
     if not row.startswith("|") and row.count("|") < 2:
         return []

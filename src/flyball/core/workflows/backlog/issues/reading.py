@@ -4,8 +4,6 @@ A block that cannot be understood, and whatever else names an issue, is skipped 
 character.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

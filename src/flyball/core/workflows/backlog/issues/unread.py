@@ -11,8 +11,6 @@ Every other one is unread: it is told with its line, it forbids DONE, and the bl
 nothing moves it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

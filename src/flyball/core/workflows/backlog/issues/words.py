@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -118,13 +117,10 @@ def plain(text: str) -> str:
 
 
 def bare(line: str) -> str:
-    """A line without what a reader does not see: emphasis, escapes, entities, and characters of no width."""
+    """A line without what a reader does not see: emphasis, escapes and entities."""
     if not _HIDDEN.search(line):
         return line
-    seen = html.unescape(line) if "&" in line else line
-    if not seen.isascii():
-        seen = "".join(mark for mark in plain(seen) if unicodedata.category(mark) != "Cf")
-    return _MARKS.sub("", seen)
+    return _MARKS.sub("", plain(html.unescape(line) if "&" in line else line))
 
 
 def is_placeholder(text: str) -> bool:

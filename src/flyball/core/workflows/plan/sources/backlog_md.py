@@ -3,8 +3,6 @@
 The head is read line by line: one in forty of the files that people have is no valid YAML.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 
@@ -50,7 +48,6 @@ def read_backlog_md(
 
 
 def done_status(config: str) -> str:
-    """The last of the statuses that a folder's settings list."""
     found = re.search(r"^statuses:[ \t]*\[(.*?)\]", config, re.MULTILINE | re.DOTALL)
     listed = found[1].split(",") if found else []
     if not found and (block := re.search(r"^statuses:[ \t]*\r?\n((?:[ \t]+-.*\r?\n?)+)", config, re.MULTILINE)):
@@ -65,7 +62,6 @@ def _rank(name: str) -> tuple[int, str]:
 
 
 def _head(raw: bytes) -> dict[str, tuple[str, int, int]]:
-    """The fields of a head with the place of each value."""
     head = _HEAD.match(raw, len(BOM) if raw.startswith(BOM) else 0)
     if head is None:
         return {}
@@ -149,5 +145,4 @@ def mark_in(raw: bytes, key: v.Key) -> tuple[int, int, str] | None:
 
 
 def is_finished(mark: str, done: str) -> bool:
-    """Whether a mark of a task says that it is done."""
     return mark in TICKED or mark.casefold() in {*FINISHED, done.casefold()}

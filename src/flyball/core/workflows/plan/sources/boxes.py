@@ -3,8 +3,6 @@
 Fences follow CommonMark's closing rule. What stands in a fence or in a comment is an example, not an entry.
 """
 
-from __future__ import annotations
-
 import re
 
 import msgspec

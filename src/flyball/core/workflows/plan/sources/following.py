@@ -1,7 +1,5 @@
 """A source as it changes while its plan is worked: what people did to it meanwhile, and what is known of its marks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Literal
 
@@ -52,8 +50,6 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """What people did to a source since it was taken in."""
-
     added: tuple[Item, ...] = ()
     gone: tuple[Item, ...] = ()
     reworded: tuple[Item, ...] = ()
@@ -62,7 +58,6 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def renewed_plan(imported: Imported) -> ImportedPlan:
-    """The plan that was read last, its entries under the names they had."""
     assert imported.unread is not None
     before = imported.plan
     if before is None:
@@ -98,7 +93,6 @@ def difference(
 
 
 def with_changes(plan: ImportedPlan, changes: Iterable[MarkChange]) -> ImportedPlan:
-    """The plan with marks as they were changed."""
     after: dict[Key, str] = {change.key: change.after for change in changes}
     entries = (
         replace(e, marks=tuple(replace(m, mark=after.get(m.key, m.mark)) for m in e.marks)) for e in plan.entries

@@ -1,7 +1,5 @@
 """JSON of other tools: decoded to be read, and changed by the span of one value, so that no other byte moves."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from typing import Any
@@ -15,7 +13,6 @@ Path = tuple[str | int, ...]
 
 
 def decode_json(raw: bytes) -> Any:
-    """What a JSON file holds."""
     try:
         return json.loads(raw.decode("utf-8-sig"))
     except RecursionError as error:
@@ -29,7 +26,6 @@ def decode_json(raw: bytes) -> Any:
 
 
 def with_value(raw: bytes, path: Path, value: bool | str) -> bytes:
-    """The file with another value at `path`."""
     mark = BOM if raw.startswith(BOM) else b""
     text = raw.removeprefix(BOM).decode()
     span = span_of(text, path)
@@ -39,7 +35,6 @@ def with_value(raw: bytes, path: Path, value: bool | str) -> bytes:
 
 
 def value_at(value: Any, path: Iterable[str | int]) -> Any:
-    """The part of a decoded value that a path leads to."""
     for step in path:
         value = value[step]
     return value

@@ -1,7 +1,5 @@
 """What tells entries apart, and the names they get: the id of the source where no other has it."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter
@@ -13,8 +11,6 @@ from flyball.core.workflows.plan.sources.values import ImportedPlan, Key, PlanDe
 
 
 class KeyMaker:
-    """Gives each entry of a source its key, in their order."""
-
     def __init__(self) -> None:
         self._seen: Counter[tuple[str, str]] = Counter()
 
@@ -34,7 +30,6 @@ def unique_names(ids: Sequence[str]) -> list[str]:
 
 
 def duplicate_defects(ids: Sequence[str], names: Sequence[str], lines: Sequence[int]) -> Iterator[PlanDefect]:
-    """One for each id that several entries have."""
     for id, count in Counter(ids).items():
         if not id or count == 1:
             continue

@@ -1,7 +1,5 @@
 """Reads a markdown plan of any of its tools into entries."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -84,7 +82,6 @@ def _drafts(found: Scan, profile: Profile) -> list[_EntryDraft]:
 
 
 def _boxes(found: Scan, profile: Profile) -> Iterator[_EntryDraft]:
-    """One draft for each box."""
     wordings = [_wording(box, profile) for box in found.boxes]
     named = sum(bool(wording.id) for wording in wordings)
     if profile.format == "plain" and named * 2 < len(wordings):
@@ -107,7 +104,6 @@ def _boxes(found: Scan, profile: Profile) -> Iterator[_EntryDraft]:
 
 
 def _unworkable(drafts: Sequence[_EntryDraft]) -> Iterator[v.PlanDefect]:
-    """Entries that nobody could work on as they stand."""
     for draft in drafts:
         if draft.role == "work" and not draft.wording.text:
             yield v.PlanDefect(draft.line, "the box has no text; expected what is to be done", fatal=True)
@@ -193,7 +189,6 @@ def _entry(
 
 
 def _phase_acceptance(sections: Sequence[HeadedSection], profile: Profile) -> dict[str, tuple[str, ...]]:
-    """What each phase as a whole is accepted by."""
     found: dict[str, tuple[str, ...]] = {}
     if not profile.inherits:
         return found

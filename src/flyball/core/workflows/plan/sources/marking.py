@@ -1,7 +1,5 @@
 """Marks entries in the bytes of their source: one byte, one value, or one line, and nothing else."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 
@@ -29,7 +27,6 @@ class EntryMoved(Exception):
 
 
 def is_done(format: Format, mark: str, done: str) -> bool:
-    """Whether a mark says that its entry is finished."""
     match format:
         case "task-master":
             return mark in task_master.DONE
@@ -64,7 +61,6 @@ def finishing(plan: ImportedPlan, done: Iterable[str]) -> tuple[MarkChange, ...]
 
 
 def is_marked_done(plan: ImportedPlan, entry: PlanEntry) -> bool:
-    """Whether all marks of an entry say that it is done."""
     return all(is_done(plan.format, mark.mark, plan.done) for mark in entry.marks)
 
 
@@ -114,7 +110,6 @@ def undoing(plan: ImportedPlan, written: Mapping[Key, MarkChange], undone: Itera
 
 
 def with_marks(raw: bytes, format: Format, selector: str, changes: Iterable[MarkChange]) -> bytes:
-    """The file with the marks changed; one that stands already is left alone."""
     for change in changes:
         if format in MARKDOWN or format == "backlog.md":
             start, end, now = _span(raw, format, change.key)
@@ -172,7 +167,6 @@ def _path(raw: bytes, format: Format, selector: str, key: Key) -> Path:
 def nothing_else_moved(
     before: bytes, after: bytes, format: Format, selector: str, changes: Iterable[MarkChange]
 ) -> bool:
-    """Whether two contents of a file differ in the marks alone."""
     changes = tuple(changes)
     if format == "backlog.md":
         made = (change for change in changes if _span(before, format, change.key)[2] != change.after)

@@ -4,8 +4,6 @@ A group comes after the one before. Within a group one entry follows another, ex
 and whose files are known and disjoint.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from graphlib import CycleError, TopologicalSorter
 from itertools import groupby

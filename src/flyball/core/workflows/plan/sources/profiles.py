@@ -1,7 +1,5 @@
 """How each tool of the markdown family writes its plan, as a table; and by which path or content its files are known."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 
@@ -37,7 +35,6 @@ def _phase(section: HeadedSection) -> str:
 
 
 def is_optional(section: HeadedSection) -> bool:
-    """Whether a section is one for later."""
     return any(_OPTIONAL.match(title) for title in (*section.above, section.title))
 
 
@@ -70,7 +67,6 @@ _NAMED_PLANS = re.compile(r"(?:^|/)(?:tasks?|todos?)\.(?:md|markdown)$", re.IGNO
 
 
 def format_by_path(path: str) -> Format | None:
-    """The tool whose files have such a path."""
     return next((format for pattern, format in _PATHS if re.search(pattern, path)), None)
 
 

@@ -1,7 +1,5 @@
 """Ralph's `prd.json`: user stories by priority, done when `passes` is true. Criteria are texts, or objects with a text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec.structs import replace
@@ -47,7 +45,6 @@ def read_ralph(raw: bytes) -> v.ImportedPlan:
 
 
 def _stories(value: Any) -> list[dict[str, Any]]:
-    """The stories of the two shapes that are read; others are named."""
     expected = 'expected an object with a list "userStories", each with id, title, acceptanceCriteria and passes'
     if isinstance(value, list):
         raise v.PlanUnreadable(f"it is a bare list of stories; {expected}")

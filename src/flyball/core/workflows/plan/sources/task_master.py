@@ -3,8 +3,6 @@
 Ids are numbers or texts, by the version that wrote last, so they are compared as texts. A subtask's id is local: `2` of task 5 is `5.2`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -32,7 +30,6 @@ class Node(msgspec.Struct, frozen=True):
 
 
 def tags_in(value: Any) -> list[str]:
-    """The tags of a file that has any."""
     if not isinstance(value, dict) or isinstance(value.get("tasks"), list):
         return []
     return [tag for tag, held in value.items() if isinstance(held, dict) and isinstance(held.get("tasks"), list)]
@@ -53,7 +50,6 @@ def read_task_master(raw: bytes, tag: str = "", current: str = "") -> v.Imported
 
 
 def _choose_tag(value: Any, tag: str, current: str) -> tuple[str, Path]:
-    """The tag, and the way to its tasks."""
     if isinstance(value, list):
         return "", ()
     tags = tags_in(value)
@@ -153,7 +149,6 @@ def _is_of(id: str, named: set[str], known: dict[str, Node]) -> bool:
 
 
 def status_paths(raw: bytes, selector: str) -> dict[str, Path]:
-    """The way to each status, by the task's id."""
     value = decode_json(raw)
     base: Path = (selector, "tasks") if selector else ("tasks",) if isinstance(value, dict) else ()
     try:

@@ -1,7 +1,5 @@
 """Issues of trackers that are asked by their own programs: beads (`bd`) and GitHub (`gh`), from the JSON those print."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -55,7 +53,6 @@ def _issues(raw: bytes, command: str, fields: tuple[str, ...]) -> list[dict[str,
 
 
 def _links(issue: dict[str, Any]) -> list[tuple[str, str]]:
-    """What an issue of beads depends on, and how."""
     links = issue.get("dependencies") or []
     return [(str(each.get("depends_on_id") or each.get("id")), str(each.get("type") or each.get("dependency_type"))) for each in links]  # fmt: skip
 
@@ -84,7 +81,6 @@ def _github(issue: dict[str, Any], known: set[str], parents: set[str]) -> v.Plan
 
 
 def _numbers(value: Any) -> list[int]:
-    """The numbers of issues that a field names, however it wraps them."""
     if isinstance(value, dict):
         return [value["number"]] if isinstance(value.get("number"), int) else _numbers(value.get("nodes"))
     return [number for each in value for number in _numbers(each)] if isinstance(value, list) else []

@@ -69,7 +69,6 @@ class PlanEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     parent: str = ""
 
     def with_item(self, **changes: Any) -> PlanEntry:
-        """The entry with other values of its item."""
         return replace(self, item=replace(self.item, **changes))
 
 
@@ -93,7 +92,6 @@ class ImportedPlan(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """What is worked, in the order of the source."""
         return tuple(entry.item for entry in self.entries if entry.role == "work")
 
 

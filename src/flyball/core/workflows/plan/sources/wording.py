@@ -1,7 +1,5 @@
 """What the text of an entry says beside its words: id, labels, files, dependencies, acceptance."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 
@@ -107,14 +105,12 @@ def files_in(text: str) -> tuple[str, ...]:
 
 
 def outside_in(wording: Wording, details: Iterable[str]) -> Iterator[str]:
-    """The paths that an entry declares and that lie outside the repository."""
     lists = _values_of("files", wording, details)
     words = (word.strip("`*_\"'[]()") for value in lists for word in re.split(r"[,;\s]+", value))
     return (word for word in words if is_outside(word))
 
 
 def _values_of(field: str, wording: Wording, details: Iterable[str]) -> Iterator[str]:
-    """What an entry gives as a field: in its own line, and in the lines below it."""
     yield wording.fields.get(field, "")
     for detail in details:
         found = _DETAIL_FIELD.match(detail)
@@ -153,7 +149,6 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 def dependencies_in(texts: Iterable[str]) -> Wanted:
-    """What an entry says it depends on."""
     ids: list[str] = []
     ranges: list[tuple[str, str]] = []
     loose: set[str] = set()
