@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
-from tests.replays.replay import EXPECTED, HERE, JOURNAL, events_of, names, recorded, told
+from tests.replays.replay import EXPECTED, GOLDEN, HERE, JOURNAL, events_of, names, outputs, recorded, summary
 
 from flyball.core.decide import decide
 from flyball.core.fold.evolve import evolve, fold
@@ -41,7 +41,14 @@ def test_each_workflow_has_a_recording():
 
 @pytest.mark.parametrize("name", names())
 def test_a_recorded_journal_amounts_to_what_it_did(name):
-    assert told(recorded(name)) == json.loads((HERE / f"{name}{EXPECTED}").read_text())
+    assert summary(recorded(name)) == json.loads((HERE / f"{name}{EXPECTED}").read_text())
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_output_of_a_recorded_journal_is_the_same(name):
+    """After a wanted change: `tools/record-replays --outputs`, and read the difference."""
+    kept = {str(path.relative_to(GOLDEN / name)): path.read_text() for path in (GOLDEN / name).rglob("*.*")}
+    assert outputs(recorded(name)) == kept
 
 
 @pytest.mark.parametrize("name", names())
@@ -60,7 +67,7 @@ def test_event_by_event_and_in_one_go_it_is_the_same(name):
 def test_it_is_read_and_written_without_a_loss(name):
     stored = (HERE / f"{name}{JOURNAL}").read_bytes()
     events = events_of(stored)
-    assert events_of(b"\n".join(map(msgspec.json.encode, events))) == events
+    assert events_of(b"\n".join(map(json_line, events))) == events
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
 
 
