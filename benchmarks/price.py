@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests" / "agents"))
@@ -150,8 +150,9 @@ WAYS: dict[str, tuple[str, ...]] = {
 class Shop:
     """A folder with the repository, the agent and the counting gate; tasks are run in it one after another."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, program: tuple[str, ...] = ("-m", "flyball")) -> None:
         self.folder = folder
+        self.program = program
         self.runs, self.turns = folder / "runs.log", folder / "turns.log"
         old = {f"tests/test_{file}.py": _old_tests(file) for file in OLD_FILES}
         more = {".work/agent/issues/high.md": ISSUE, "plan.md": PLAN, ".work/constitution.md": CONSTITUTION}
@@ -188,10 +189,21 @@ class Shop:
             decision=decision,
         )
 
+    def events(self) -> list[dict[str, Any]]:
+        """The journal of the only task."""
+        done = subprocess.run(
+            [sys.executable, "-m", "flyball", "logs", "--json"],
+            cwd=self.repository,
+            env=self._environment,
+            capture_output=True,
+            check=True,
+        )
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
     def _flyball(self, words: tuple[str, ...]) -> str:
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "flyball", "run", *words, "--unattended", "--json", "--sandbox", "none"),
+                *(sys.executable, *self.program, "run", *words, "--unattended", "--json", "--sandbox", "none"),
                 *("--agent-command", shlex.join(self.agent), "--gate", f"test={self.gate}"),
             ],
             cwd=self.repository,
