@@ -63,4 +63,4 @@ def test_a_decision_of_one_task_is_found_given_checked_and_dropped(tmp_path: Pat
     assert json.loads(flyball(root, "learnings", "rates of currencies", "--json"))[0]["state"] == "stale"
     (root / "rates.json").unlink()
     flyball(root, "learnings", "drop", first["id"], "--because", "rates come from the bank now")
-    assert "rates.txt" not in flyball(root, "prompt", "implementer", "2")
+    assert "keep the rates in rates.txt as plain numbers" not in flyball(root, "prompt", "implementer", "2")

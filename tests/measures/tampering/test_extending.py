@@ -144,6 +144,7 @@ def test_what_a_gate_builds_may_get_more_sources(old: str, new: str) -> None:
     [
         ("./test_calc", "true"),
         ("./test_calc", "./test_calc || true"),
+        ("cc -o", "cc  -o"),
         ("OBJS = calc.o", "OBJS = power.o"),
         ("test: test_calc", "test: test_calc other"),
         ("OBJS = calc.o", "OBJS = calc.o\nSHELL = true"),

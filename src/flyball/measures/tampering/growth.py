@@ -55,7 +55,7 @@ def _names_more_inputs(old: str, new: str) -> bool:
         return True
     left = old.split()
     added = [word for word in new.split() if not (left and word == left[0] and left.pop(0))]
-    return not left and all(map(_INPUT.fullmatch, added))
+    return bool(added) and not left and all(map(_INPUT.fullmatch, added))
 
 
 def is_balanced(block: str) -> bool:

@@ -311,6 +311,15 @@ def _changes_of(path: str, request: Measure, settings: Settings, workspace: Tree
     """How one protected path was changed; empty when the path is not protected."""
     if _is_new_aid(path, sides):
         return ()
+    if any(path == prompt.path for prompt in settings.prompts.values()):
+        # Its words are left out: who reads of the change must not be addressed by what was written there.
+        return (
+            Trick(
+                "test-config-changed",
+                path,
+                f"a prompt of this project was {_how(*_versions(path, request, workspace))}",
+            ),
+        )
     gates_own = path in sides.scripts or is_named_after(path, sides.programs)
     if gates_own or is_configuration(path, settings) or _is_plugin(path, sides):
         before, after = _versions(path, request, workspace)
@@ -355,9 +364,13 @@ def _is_new_shadow(path: str, sides: _Sides) -> bool:
     return path not in sides.accepted and is_shadow(path, sides.candidate, sides.installed)
 
 
+def _how(before: bytes | None, after: bytes | None) -> str:
+    return "added" if before is None else "deleted" if after is None else "changed"
+
+
 def _with_first_change(what: str, before: bytes | None, after: bytes | None) -> str:
     """How a file was changed, with the first line that is new, or else the first that is gone."""
-    how = "added" if before is None else "deleted" if after is None else "changed"
+    how = _how(before, after)
     old, new = (dict.fromkeys(line.strip()[:120] for line in text_of(each).splitlines()) for each in (before, after))
     changes = (*(line for line in new if line not in old), *(f"without {line}" for line in old if line not in new))
     line = next(iter(changes), "") if after is not None else ""
