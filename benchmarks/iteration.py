@@ -8,7 +8,6 @@ called. Counted are those between the beginning of the first turn of GREEN and i
 
 from __future__ import annotations
 
-import json
 import os
 import runpy
 import sys
