@@ -82,12 +82,13 @@ PURPOSES = {
 def report_form(fields: Iterable[str], stage: str, iteration: int) -> str:
     wanted = tuple(fields)
     example = ",\n ".join(['"nonce": "{nonce}"', *(f'"{field}": {EXAMPLES[field]}' for field in wanted)])
-    words = (f"`{_WORDS[field]}` is {alternatives(EXPECTED[_WORDS[field]])}" for field in wanted if field in _WORDS)
+    words = "; ".join(
+        f"`{_WORDS[field]}` is {alternatives(EXPECTED[_WORDS[field]])}" for field in wanted if field in _WORDS
+    )
     signal = "Set `exit_signal` to true only if this stage is finished; flyball measures it.\n"
     return (
         f"## Report of {stage}, iteration {iteration}\n"
         "At the end write a JSON object to the file named in $FLYBALL_REPORT_FILE, or end your answer with it in a block fenced as\n"
-        f"```flyball-report. Leave out fields that have nothing to say. {'; '.join(words)}.\n"
-        f"{signal if 'exit_signal' in wanted else ''}{{{example}}}\n"
-        ""
-    ).rstrip("\n")
+        f"```flyball-report. Leave out fields that have nothing to say.{f' {words}.' if words else ''}\n"
+        f"{signal if 'exit_signal' in wanted else ''}{{{example}}}"
+    )
