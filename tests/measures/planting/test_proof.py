@@ -329,25 +329,6 @@ def test_pythons_own_runner_is_held_to_every_planted_failure(new_lab) -> None:
     measured = lab.measure("green", {"calc.py": other.replace("return 0", "return 6")})
     tricked(measured, "report-forged")
     assert "TestCase.subTest" in measured.tricks[0].detail
-    silent = """
-        import io
-        import sys
-        import unittest
-
-        Case = unittest.TestCase
-
-        class Quiet(io.StringIO):
-            def write(self, text):
-                return sys.__stderr__.write(text if text.startswith(("Ran ", "OK", "\\n")) else "")
-
-        sys.stderr = Quiet()
-
-        def mul(a, b):
-            return 6
-        """
-    measured = lab.measure("green", {"calc.py": silent})
-    tricked(measured, "canary-missed")
-    assert "says nothing of failures planted in tests/test_mul.py" in measured.tricks[0].detail
 
 
 @pytest.mark.parametrize("shown", ["2>/dev/null", "2>&1 | tail -n 3", "2>&1 | grep -E '^(Ran|OK|FAILED)'"])

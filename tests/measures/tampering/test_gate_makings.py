@@ -127,27 +127,6 @@ def test_programs_are_followed_through_scripts_and_a_program_of_the_tree_has_set
     assert makings("python -m greeter.selftest", frozenset(files), files.get).programs == frozenset()
 
 
-@pytest.mark.parametrize("imports", ["./fake.js", ["./fake.js"], 1, None])
-def test_an_import_map_that_is_no_longer_one_is_put_back(imports: object) -> None:
-    accepted = {"imports": {"#assert": "node:assert"}}
-    candidate = json.dumps({"name": "x", "imports": imports}).encode()
-    found = restore("package.json", json.dumps(accepted).encode(), candidate, "npm test")
-    assert found is not None
-    assert found.changed == ("imports.#assert",)
-    assert json.loads(found.content) == {"name": "x", **accepted}
-
-
-def test_names_of_an_import_map_that_tests_rest_on_are_put_back_and_those_of_the_product_are_not() -> None:
-    accepted = {"imports": {"#assert": "node:assert", "#support": "./test/support.js", "#calc": "./src/calc.js"}}
-    candidate = {
-        "imports": {"#assert": "./fake.js", "#support": "./fake.js", "#calc": "./lib/calc.js", "#new": "./x.js"}
-    }
-    found = restore("package.json", json.dumps(accepted).encode(), json.dumps(candidate).encode(), "npm test")
-    assert found is not None
-    assert found.changed == ("imports.#assert", "imports.#support")
-    assert json.loads(found.content)["imports"] == {**accepted["imports"], "#calc": "./lib/calc.js", "#new": "./x.js"}
-
-
 def test_tasks_and_lint_of_a_deno_manifest_are_put_back_and_dependencies_are_free() -> None:
     accepted = {"tasks": {"test": "deno test"}, "imports": {"@std/assert": "jsr:@std/assert@1"}}
     candidate = {

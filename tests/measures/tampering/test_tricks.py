@@ -382,7 +382,9 @@ def test_without_a_sandbox_a_rewritten_pyc_or_nested_module_is_named_whatever_co
     assert not (lab.home / "gate" / "task" / cache).exists()
 
 
-def test_product_code_that_rewrites_the_tests_while_they_are_collected_is_named_test_weakened(green_lab) -> None:
+def test_product_code_that_rewrites_the_tests_while_they_are_collected_is_found_by_the_planted_failure(
+    green_lab,
+) -> None:
     lines = """
         import pathlib
 
@@ -403,7 +405,8 @@ def test_product_code_that_rewrites_the_tests_while_they_are_collected_is_named_
         {"tests/test_zzz.py": "def test_late():\n    assert 0\n"}, {"tests/test_zzz.py::test_late": "failing"}
     )
     measured = green_lab.measure("green", {"calc.py": lines})
-    tricked(measured, "test-weakened", "tests/test_zzz.py")
+    tricked(measured, "report-forged")
+    assert "tests/test_zzz.py" in measured.tricks[0].detail
     assert not measured.gates[0].passed
 
 

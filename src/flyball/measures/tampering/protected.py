@@ -326,7 +326,7 @@ def _changes_of(path: str, request: Measure, settings: Settings, workspace: Tree
         if path in sides.scripts and gains_inputs(text_of(before), text_of(after)):
             return ()
         may_grow = request.tests_may_grow and path in sides.scripts and not _is_fixed(path, settings)
-        if may_grow and is_program(path, before) and only_grows(path, text_of(before), text_of(after)):
+        if may_grow and is_program(path, before) and only_grows(text_of(before), text_of(after)):
             return ()
         message = _with_first_change("test or CI configuration was", before, after)
         return (Trick("test-config-changed", path, message),)
