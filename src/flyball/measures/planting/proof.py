@@ -129,8 +129,8 @@ class _Counted:
         for _ in range(MOST_RUNS):
             if not left:
                 break
-            # Only where a test fails otherwise may its own body be in the way; one that stays green is to be called first.
-            style: Style = "start" if all(end == "failing" for end in left.values()) else "around"
+            # Only where a test fails otherwise may what is planted around it be in the way.
+            style: Style = "plainly" if all(end == "failing" for end in left.values()) else "around"
             before, left = len(left), self._left_of(tuple(left), self._run(tuple(left), style=style))
             if len(left) == before or "absent" not in left.values():
                 break
