@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from flyball import process
-from flyball.agents.scripted.script import CONDITIONS, Action, ScriptInvalid, read_script
+from flyball.agents.scripted.script import CONDITIONS, Action, Replacement, ScriptInvalid, read_script
 
 BAD_SCRIPT = 2
 FAILED = 1
@@ -35,52 +35,55 @@ def main(argv: list[str], env: Mapping[str, str]) -> int:
     except (ScriptInvalid, OSError) as error:
         return _fail(BAD_SCRIPT, str(error))
     turn = {name: env.get(f"FLYBALL_{name.upper()}", "") for name in CONDITIONS}
-    step = script.step_for(turn)
-    if step is None:
+    found = script.step_for(turn)
+    if found is None:
         asked = ", ".join(f"{name} {value}" for name, value in turn.items() if value)
-        return _fail(BAD_SCRIPT, f"{script.name} has no step for {asked}; add one, or a last one without `when`")
+        return _fail(BAD_SCRIPT, f"{argv[1]} has no step for {asked}; add one, or a last one without `when`")
+    place, step = f"step {found[0]}", found[1]
     try:
-        for action in step.actions:
+        for number, action in enumerate(step.do, 1):
+            place = f"step {found[0]}, action {number}"
             _perform(action, env, prompt)
             sys.stdout.flush()
     except _Ended as ended:
-        return _fail(ended.code, ended.reason)
+        return _fail(ended.code, f"{place}: {ended.reason}" if ended.reason else "")
     except OSError as error:
-        return _fail(FAILED, f"{script.name}, step at line {step.line}: {error}")
+        return _fail(FAILED, f"{place}: {error}")
     return 0
 
 
 def _perform(action: Action, env: Mapping[str, str], prompt: bytes) -> None:
-    if action.kind == "run":
-        _run(action, env, prompt)
-    elif action.kind == "report":
-        # The nonce is filled in unless the script has one of its own; null leaves it out.
-        filled = {"nonce": env.get("FLYBALL_NONCE", ""), **action.value}
-        if filled["nonce"] is None:
-            del filled["nonce"]
-        _put(Path(env["FLYBALL_REPORT_FILE"]), json.dumps(filled, ensure_ascii=False, indent=1) + "\n", "w")
-    elif action.kind in ("print", "say"):
-        print(action.value.replace("{nonce}", env.get("FLYBALL_NONCE", "")), flush=True)  # noqa: T201 - its output
-    elif action.kind == "stderr":
-        print(action.value, file=sys.stderr, flush=True)  # noqa: T201 - its output
-    elif action.kind == "sleep":
-        time.sleep(action.value)
-    elif action.kind == "exit":
-        raise _Ended(action.value)
-    else:
-        _edit(action)
+    match action.kind:
+        case "run":
+            _run(str(action.run), env, prompt)
+        case "report":
+            # The nonce is filled in unless the script has one of its own; null leaves it out.
+            filled = {"nonce": env.get("FLYBALL_NONCE", ""), **(action.report or {})}
+            if filled["nonce"] is None:
+                del filled["nonce"]
+            _put(Path(env["FLYBALL_REPORT_FILE"]), json.dumps(filled, ensure_ascii=False, indent=1) + "\n", "w")
+        case "print" | "say" as kind:
+            print(getattr(action, kind).replace("{nonce}", env.get("FLYBALL_NONCE", "")), flush=True)  # noqa: T201 - its output
+        case "stderr":
+            print(action.stderr, file=sys.stderr, flush=True)  # noqa: T201 - its output
+        case "sleep":
+            time.sleep(action.sleep or 0)
+        case "exit":
+            raise _Ended(action.exit or 0)
+        case _:
+            _edit(action)
 
 
 def _edit(action: Action) -> None:
     match action.kind:
-        case "write" | "append":
-            for path, text in action.value.items():
-                _put(Path(path), text, "w" if action.kind == "write" else "a")
+        case "write" | "append" as kind:
+            for path, text in getattr(action, kind).items():
+                _put(Path(path), text, "w" if kind == "write" else "a")
         case "delete":
-            for path in action.value:
-                _delete(Path(path), action.line)
-        case "replace":
-            _replace(action)
+            for path in action.deleted:
+                _delete(Path(path))
+        case "replace" if isinstance(action.replace, Replacement):
+            _replace(action.replace)
 
 
 def _put(path: Path, text: str, mode: str) -> None:
@@ -89,33 +92,31 @@ def _put(path: Path, text: str, mode: str) -> None:
         file.write(text)
 
 
-def _delete(path: Path, line: int) -> None:
+def _delete(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     elif path.exists() or path.is_symlink():
         path.unlink()
     else:
-        raise _Ended(FAILED, f"the action at line {line} deletes {path}, which does not exist")
+        raise _Ended(FAILED, f"it deletes {path}, which does not exist")
 
 
-def _replace(action: Action) -> None:
-    path, old = Path(action.value["path"]), action.value["old"]
+def _replace(wanted: Replacement) -> None:
+    path = Path(wanted.path)
     text = path.read_text(encoding="utf-8")
-    if not old or text.count(old) != 1:
-        found = f"the text to replace stands {text.count(old)} times in {path}; expected once"
-        raise _Ended(FAILED, f"the action at line {action.line}: {found}")
-    _put(path, text.replace(old, action.value["new"]), "w")
+    if not wanted.old or text.count(wanted.old) != 1:
+        raise _Ended(FAILED, f"the text to replace stands {text.count(wanted.old)} times in {path}; expected once")
+    _put(path, text.replace(wanted.old, wanted.new), "w")
 
 
-def _run(action: Action, env: Mapping[str, str], prompt: bytes) -> None:
+def _run(command: str, env: Mapping[str, str], prompt: bytes) -> None:
     """Commands get the prompt on standard input, as the agent itself did; one that fails ends the turn with its status."""
-    shell = ["/bin/sh", "-c", action.value]
-    done = process.capture(shell, cwd=Path.cwd(), env=env, input=prompt, timeout=LONGEST_COMMAND_S)
+    done = process.capture(["/bin/sh", "-c", command], cwd=Path.cwd(), env=env, input=prompt, timeout=LONGEST_COMMAND_S)
     sys.stdout.buffer.write(done.stdout)
     sys.stderr.buffer.write(done.stderr)
     if done.code != 0:
         code = done.code if done.code > 0 else 128 - done.code
-        raise _Ended(code, f"the command at line {action.line} ended with status {code}: {action.value.strip()}")
+        raise _Ended(code, f"the command ended with status {code}: {command.strip()}")
 
 
 def _fail(code: int, reason: str) -> int:

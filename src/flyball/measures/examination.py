@@ -1,6 +1,5 @@
 """One candidate under examination: lays out trees, runs rounds of gates, plants canaries."""
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 import msgspec
@@ -18,16 +17,12 @@ from flyball.measures.gates.running import GateRun, Round, choose_tests, reads_t
 from flyball.measures.planting.plan import Sources, muted_files
 from flyball.measures.planting.proof import PlantingGround, Proof, prove
 from flyball.measures.runs_made import RoundKey, RunsMade
-from flyball.measures.sources import is_code, looks_like_test
+from flyball.measures.sources import looks_like_test
 from flyball.measures.tampering.probes import Probe, failing_script
 from flyball.measures.tampering.protected import changed_paths
 from flyball.ports import Trees
 
 NO_GATE = 'no gate is configured: name one with --gate test="COMMAND" or under [gates] in flyball.toml'
-_FORMATS = re.compile(
-    r"\b(?:black|isort|prettier|pre-commit|ruff format|gofmt|cargo fmt|--fix|--write|format|fmt|make|just)\b"
-)
-"""Commands that may write to test files because that is what they are for."""
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -102,7 +97,7 @@ class Examination(msgspec.Struct, eq=False):
 
     def _run_gate(self, gate: Gate) -> GateRun:
         self.lay()
-        return self._run_watching_tests(gate)
+        return self._run(gate)
 
     def trial_again(self, first: Trial) -> Trial | None:
         """The gates that count no tests once more, where they may run some: nobody can say which of their tests a planted failure stands for."""
@@ -157,20 +152,6 @@ class Examination(msgspec.Struct, eq=False):
         target.chmod(probe.mode)
         self._laid = None
         return self._run(gate)
-
-    def _run_watching_tests(self, gate: Gate) -> GateRun:
-        """Run a gate and see to it that the tests were not rewritten between being laid out and being loaded."""
-        holding = {i.partition("::")[0] for i in self.expectations.accepted}
-        tests = [f for f in self.index.files if (looks_like_test(f) or f in holding) and is_code(f)]
-        before = self.tree.stamps(tests)
-        run = self._run(gate)
-        after = self.tree.stamps(tests)
-        rewritten = sorted(f for f in before if before[f] != after.get(f))
-        if not rewritten or _FORMATS.search(gate.command):
-            return run
-        detail = f"{plural(len(rewritten), 'test file')} written to while the tests ran"
-        trick = Trick("test-weakened", rewritten[0], detail)
-        return replace(run, result=replace(run.result, passed=False), tricks=(*run.tricks, trick))
 
     def lay(self) -> None:
         """Lay the tree again unless nothing has run in it since."""

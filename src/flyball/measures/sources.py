@@ -3,9 +3,13 @@
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import PurePosixPath
 
 import msgspec
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_for_filename
+from pygments.util import ClassNotFound
 
 from flyball.core.model.task import Item
 from flyball.core.text.criteria import Criterion, names_criterion
@@ -113,6 +117,14 @@ def parse(source: bytes | None) -> ast.Module | None:
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+@cache
+def lexer_of(path: str) -> Lexer | None:
+    try:
+        return get_lexer_for_filename(path, stripnl=False, ensurenl=False)
+    except ClassNotFound:
         return None
 
 

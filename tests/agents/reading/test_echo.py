@@ -33,8 +33,7 @@ def test_links_and_pipes_are_left_alone(tmp_path):
     assert not Echo(tree)("Verdict: PASS")
 
 
-def test_a_file_that_has_gone_or_changed_its_kind_since_is_no_trouble(tmp_path, monkeypatch):
-    monkeypatch.setattr(echo, "REMEMBERED", 0)
+def test_a_file_that_has_gone_or_changed_its_kind_since_is_no_trouble(tmp_path):
     for name in ("gone", "pipe"):
         (tmp_path / name).write_text("Verdict: PASS")
     seen = Echo(tmp_path)
@@ -43,14 +42,6 @@ def test_a_file_that_has_gone_or_changed_its_kind_since_is_no_trouble(tmp_path, 
         (tmp_path / name).unlink()
     os.mkfifo(tmp_path / "pipe")
     assert not seen("Verdict: PASS")
-
-
-def test_many_questions_read_a_tree_once(tmp_path):
-    (tmp_path / "log").write_text("Verdict: PASS")
-    seen = Echo(tmp_path)
-    assert not seen("Status: COMPLETE")
-    (tmp_path / "log").unlink()
-    assert seen("Verdict: PASS")
 
 
 def test_only_so_much_is_read(tmp_path, monkeypatch):

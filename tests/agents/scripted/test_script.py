@@ -1,4 +1,4 @@
-"""Scripts are checked as a whole, and a mistake is named with file, line and key."""
+"""Scripts are checked as a whole, and a mistake is named with file, place and key."""
 
 from contextlib import suppress
 
@@ -30,27 +30,26 @@ steps:
 """
 
 
-def test_a_script_is_read_in_order_with_its_lines():
+def test_a_script_is_read_in_order():
     script = read_script(GOOD, "demo.yaml")
-    assert [step.line for step in script.steps] == [3, 17, 19]
-    kinds = [action.kind for action in script.steps[0].actions]
+    kinds = [action.kind for action in script.steps[0].do]
     assert kinds == "write append replace delete delete run print stderr sleep report say exit".split()
-    assert script.steps[0].actions[4].value == ("one.py", "two.py")
+    assert script.steps[0].do[4].deleted == ("one.py", "two.py")
 
 
 @pytest.mark.parametrize(
-    ("turn", "line"),
+    ("turn", "number"),
     [
-        ({"stage": "RED", "iteration": "2"}, 3),
-        ({"stage": "RED", "iteration": "3", "role": "qa"}, 17),
-        ({"stage": "GREEN", "iteration": "1", "role": "implementer"}, 19),
-        ({}, 19),
+        ({"stage": "RED", "iteration": "2"}, 1),
+        ({"stage": "RED", "iteration": "3", "role": "qa"}, 2),
+        ({"stage": "GREEN", "iteration": "1", "role": "implementer"}, 3),
+        ({}, 3),
     ],
 )
-def test_the_first_step_whose_conditions_hold_is_done(turn, line):
-    step = read_script(GOOD, "demo.yaml").step_for(turn)
-    assert step is not None
-    assert step.line == line
+def test_the_first_step_whose_conditions_hold_is_done(turn, number):
+    found = read_script(GOOD, "demo.yaml").step_for(turn)
+    assert found is not None
+    assert found[0] == number
 
 
 def test_a_turn_no_step_is_for_has_none():
@@ -58,36 +57,46 @@ def test_a_turn_no_step_is_for_has_none():
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "words"),
+    ("text", "place", "words"),
     [
-        ("steps: [", 1, "not valid YAML"),
-        ("- a\n", 1, "the script is a list; expected keys"),
-        ("stops: []\n", 1, "unknown key `stops` in the script; expected one of steps"),
-        ("steps: 3\n", 1, "`steps` is '3'; expected a list"),
-        ("steps:\n- do: []\n  when: {stag: RED}\n", 3, "unknown key `stag` in `when`; expected one of stage, role"),
-        ("steps:\n- when: {iteration: one}\n  do: []\n", 2, "`iteration` is one; expected a whole number"),
-        ("steps:\n- when: {iteration: true}\n  do: []\n", 2, "`iteration` is true; expected a whole number"),
-        ("steps:\n- when: {stage: 3}\n  do: []\n", 2, "`stage` is 3; expected text"),
-        ("steps:\n- when: {}\n", 2, "`do` is missing"),
-        ("steps:\n- do:\n  - wirte: {a: b}\n", 3, "unknown key `wirte` in an action; expected one of write, append"),
-        ("steps:\n- do:\n  - print: a\n    say: b\n", 3, "found 2: print, say"),
-        ("steps:\n- do:\n  - print: a\n    print: b\n", 4, "`print` appears twice"),
-        ("steps:\n- do:\n  - write:\n      a: 1.5\n", 4, "`write` of a is 1.5; expected text; put it in quotes"),
-        ("steps:\n- do:\n  - write:\n      ../a: x\n", 4, "does not lie in the workspace"),
-        ("steps:\n- do:\n  - delete: /etc/passwd\n", 3, "does not lie in the workspace"),
-        ("steps:\n- do:\n  - replace: {path: a, old: b}\n", 3, "lacks new"),
-        ("steps:\n- do:\n  - sleep: long\n", 3, "expected a number of seconds"),
-        ("steps:\n- do:\n  - sleep: -1\n", 3, "expected a number of seconds from 0"),
-        ("steps:\n- do:\n  - exit: 300\n", 3, "from 0 to 255"),
-        ("steps:\n- do:\n  - report: done\n", 3, "`report` is 'done'; expected keys with values"),
-        ("steps:\n- do:\n  - run:\n", 3, "`run` is nothing; expected text"),
+        ("- a\n", "", "Expected `object`, got `array`"),
+        ("stops: []\n", "", "unknown field `stops`"),
+        ("steps: 3\n", "$.steps", "Expected `array`, got `int`"),
+        ("steps:\n- do: []\n  when: {stag: RED}\n", "$.steps[0].when", "unknown field `stag`"),
+        ("steps:\n- when: {iteration: one}\n  do: []\n", "$.steps[0].when.iteration", "Expected `int | array`"),
+        ("steps:\n- when: {iteration: true}\n  do: []\n", "$.steps[0].when.iteration", "got `bool`"),
+        ("steps:\n- when: {stage: 3}\n  do: []\n", "$.steps[0].when.stage", "Expected `str | array`"),
+        ("steps:\n- when: {}\n", "$.steps[0]", "missing required field `do`"),
+        ("steps:\n- do:\n  - wirte: {a: b}\n", "$.steps[0].do[0]", "unknown field `wirte`"),
+        ("steps:\n- do:\n  - print: a\n    say: b\n", "$.steps[0].do[0]", "one word and its value"),
+        ("steps:\n- do:\n  - write:\n      a: 1.5\n", "$.steps[0].do[0].write[...]", "Expected `str`, got `float`"),
+        ("steps:\n- do:\n  - write:\n      ../a: x\n", "$.steps[0].do[0]", "does not lie in the workspace"),
+        ("steps:\n- do:\n  - delete: /etc/passwd\n", "$.steps[0].do[0]", "does not lie in the workspace"),
+        ("steps:\n- do:\n  - replace: {path: a, old: b}\n", "$.steps[0].do[0].replace", "missing required field `new`"),
+        (
+            "steps:\n- do:\n  - replace: {path: ../a, old: b, new: c}\n",
+            "$.steps[0].do[0]",
+            "does not lie in the workspace",
+        ),
+        ("steps:\n- do:\n  - sleep: long\n", "$.steps[0].do[0].sleep", "Expected `float`"),
+        ("steps:\n- do:\n  - sleep: -1\n", "$.steps[0].do[0].sleep", ">= 0"),
+        ("steps:\n- do:\n  - exit: 300\n", "$.steps[0].do[0].exit", "<= 255"),
+        ("steps:\n- do:\n  - report: done\n", "$.steps[0].do[0].report", "Expected `object`"),
+        ("steps:\n- do:\n  - run:\n", "$.steps[0].do[0].run", "Expected `str`, got `null`"),
     ],
 )
-def test_a_mistake_is_named_with_file_line_and_key(text, line, words):
+def test_a_mistake_is_named_with_file_place_and_key(text, place, words):
     with pytest.raises(ScriptInvalid) as refused:
         read_script(text, "demo.yaml")
-    assert str(refused.value).startswith(f"demo.yaml, line {line}: ")
-    assert words in str(refused.value)
+    message = str(refused.value)
+    assert message.startswith("demo.yaml: ")
+    assert words in message
+    assert message.endswith(f" - at `{place}`" if place else message)
+
+
+def test_what_is_no_yaml_is_named_with_its_line():
+    with pytest.raises(ScriptInvalid, match=r"^demo\.yaml, line 1: not valid YAML"):
+        read_script("steps: [", "demo.yaml")
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", b"\xff\xfe\x00", "a\x00b"])

@@ -78,7 +78,10 @@ def test_the_report_gets_the_nonce_and_may_have_a_wrong_one(play):
 @pytest.mark.parametrize(
     ("action", "detail"),
     [
-        ("run: 'echo stuck >&2; exit 4'", "exit status 4: scripted agent: the command at line 3 ended with status 4"),
+        (
+            "run: 'echo stuck >&2; exit 4'",
+            "exit status 4: scripted agent: step 1, action 1: the command ended with status 4",
+        ),
         ("replace: {path: a.txt, old: b, new: c}", "No such file or directory"),
         ("delete: a.txt", "deletes a.txt, which does not exist"),
         ("exit: 9", "exit status 9"),
@@ -100,7 +103,7 @@ def test_modules_in_the_workspace_do_not_stand_in_for_its_own(play, tmp_path):
 def test_a_broken_script_is_refused_before_anything_runs(tmp_path):
     path = tmp_path / "demo.yaml"
     path.write_text("steps:\n- do:\n  - shout: x\n")
-    with pytest.raises(ScriptInvalid, match=r"demo\.yaml, line 3: unknown key `shout`"):
+    with pytest.raises(ScriptInvalid, match=r"demo\.yaml: .*unknown field `shout` - at `\$\.steps\[0\]\.do\[0\]`"):
         load_script(path)
     with pytest.raises(ScriptInvalid, match="No such file"):
         load_script(Path(tmp_path, "absent.yaml"))

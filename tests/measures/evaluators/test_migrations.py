@@ -17,7 +17,7 @@ def migration(upgrade: str, downgrade: str = "op.execute('x')") -> str:
 
 def rules(folder, text: str) -> list[tuple[str, int]]:
     trees = trees_of(folder, {FILE: text})
-    return [(each.rule, each.line) for each in alembic_defects(trees.toolbox, trees.head)]
+    return [(each.rule, each.line) for each in alembic_defects(trees.head)]
 
 
 @pytest.mark.parametrize(

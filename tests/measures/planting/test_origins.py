@@ -17,16 +17,16 @@ def judged(told: str) -> tuple[list[str], tuple[str, ...]]:
 
 
 def test_code_from_the_tree_is_the_candidates_own() -> None:
-    assert judged(json.dumps(["/gate", {"calc": "/gate/calc.py"}, {}, {}])) == ([], ())
+    assert judged(json.dumps(["/gate", {"calc": "/gate/calc.py"}, {}])) == ([], ())
 
 
 def test_code_from_elsewhere_is_named() -> None:
-    assert judged(json.dumps(["/gate", {"calc": "/home/calc.py"}, {"sly": "/far/sly.py"}, {}]))[0] == ["wrong-tree"] * 2
+    assert judged(json.dumps(["/gate", {"calc": "/home/calc.py"}, {}]))[0] == ["wrong-tree"]
 
 
 def test_an_assertion_that_the_product_replaced_is_named_and_one_of_the_tests_or_the_environment_is_not() -> None:
     taken = {"pytest.raises": "/gate/calc.py", "pytest.fail": "/gate/.venv/a.py", "TestCase.run": "/gate/tests/base.py"}
-    told = json.dumps(["/gate", {"calc": "/gate/calc.py"}, {}, taken])
+    told = json.dumps(["/gate", {"calc": "/gate/calc.py"}, taken])
     tricks, _ = judge(f"{MARK} {told} {MARK}", "test", ("calc",), (".venv",))
     assert [(trick.kind, trick.detail.partition(",")[0]) for trick in tricks] == [("report-forged", "pytest.raises")]
 
@@ -36,8 +36,8 @@ def test_an_assertion_that_the_product_replaced_is_named_and_one_of_the_tests_or
     [
         "[1, 2, 3]",
         "[]",
-        '["/gate", {"calc": 7}, {}, {}]',
-        '["/gate", {"calc": "/gate/calc.py"}, {}]',
+        '["/gate", {"calc": 7}, {}]',
+        '["/gate", {"calc": "/gate/calc.py"}]',
         "[" * 2000 + "]",
         "[no JSON]",
     ],

@@ -17,12 +17,6 @@ MARK = "x0123456789abcdef"
 @pytest.fixture
 def ended(monkeypatch: pytest.MonkeyPatch):
     """Run a planted test against a product, in this process; gives back what its failure says."""
-    for holder, names in {
-        pytest: ("raises", "fail", "approx"),
-        unittest.TestCase: ("assertEqual", "assertTrue", "assertRaises"),
-    }.items():
-        for name in names:
-            monkeypatch.setattr(holder, name, getattr(holder, name))
 
     def run(test: str, product: str = "", name: str = "test_it") -> str:
         calc = types.ModuleType("calc")
@@ -50,26 +44,6 @@ def ended(monkeypatch: pytest.MonkeyPatch):
 
 
 HOLLOW = {
-    "raises comes from the product by a star": (
-        "from pytest import raises\nfrom calc import *\ndef test_it():\n    with raises(KeyError):\n        mul('a')\n",
-        "from contextlib import suppress as raises\ndef mul(a): pass\n",
-    ),
-    "raises is replaced by a function of the library": (
-        "import pytest\nimport calc\ndef test_it():\n    with pytest.raises(KeyError):\n        calc.mul('a')\n",
-        "import contextlib, pytest\npytest.raises = contextlib.suppress\ndef mul(a): pass\n",
-    ),
-    "raises is replaced by code from a text": (
-        "import pytest\nimport calc\ndef test_it():\n    with pytest.raises(KeyError):\n        calc.mul('a')\n",
-        'exec(\'import pytest, contextlib; setattr(pytest, "rai" + "ses", contextlib.suppress)\')\ndef mul(a): pass\n',
-    ),
-    "fail does nothing": (
-        "import pytest\nimport calc\ndef test_it():\n    if calc.mul(2, 3) != 6:\n        pytest.fail('no')\n    pytest.fail('no')\n",
-        "import pytest\npytest.fail = lambda *a, **k: None\ndef mul(a, b): return 0\n",
-    ),
-    "approx equals everything": (
-        "import pytest\nimport calc\ndef test_it():\n    assert calc.mul(2, 3) == pytest.approx(6)\n",
-        "import pytest\nclass Same:\n    def __init__(self, *a): pass\n    def __eq__(self, o): return True\n    __hash__ = None\npytest.approx = Same\ndef mul(a, b): return 0\n",
-    ),
     "asserts in a function that nobody calls": (
         "import calc\ndef test_it():\n    def check():\n        assert calc.mul(2, 3) == 6\n",
         "def mul(a, b): return 0\n",
@@ -89,22 +63,6 @@ HOLLOW = {
     "a branch that the product never lets be taken": (
         "import calc\ndef test_it():\n    if calc.ready():\n        assert calc.mul(2, 3) == 6\n",
         "def ready(): return False\n",
-    ),
-    "the product's own check does nothing": (
-        "from calc import check, mul\ndef test_it():\n    check(mul(2, 3), 6)\n",
-        "def check(*given): pass\ndef mul(a, b): return 0\n",
-    ),
-    "the product's own verification answers instead of failing": (
-        "import calc\ndef test_it():\n    calc.verify_equal(calc.mul(2, 3), expected=6)\n",
-        "def verify_equal(given, expected): return given == expected\ndef mul(a, b): return 0\n",
-    ),
-    "the product's own assertion does nothing": (
-        "from calc import assert_equal, mul\ndef test_it():\n    assert_equal(mul(2, 3), 6)\n",
-        "def assert_equal(a, b): pass\ndef mul(a, b): return 0\n",
-    ),
-    "a context manager of the product takes raises' place": (
-        "import calc\ndef test_it():\n    with calc.raises(KeyError):\n        calc.mul('a')\n",
-        "import contextlib\n@contextlib.contextmanager\ndef raises(kind):\n    yield\ndef mul(a): pass\n",
     ),
     "a context manager of the product swallows failures": (
         "import calc\ndef test_it():\n    with calc.quietly():\n        assert calc.mul(2, 3) == 6\n",
@@ -208,27 +166,6 @@ def test_values_that_compare_in_their_own_honest_way_are_believed(ended, product
     for body in HELD:
         said = ended(f"import calc\ndef test_it():\n    {body}\n", product)
         assert "that it compares" not in said
-
-
-@pytest.mark.parametrize(
-    ("body", "product"),
-    [
-        ("self.assertEqual(calc.mul(2, 3), 6)", "unittest.TestCase.assertEqual = lambda *a, **k: None"),
-        ("self.assertTrue(calc.mul(2, 3))", "unittest.TestCase.assertTrue = lambda *a, **k: None"),
-        (
-            "with self.assertRaises(KeyError):\n            calc.mul(2, 3)",
-            "unittest.TestCase.assertRaises = lambda self, *a: contextlib.nullcontext()",
-        ),
-        (
-            "self.assertRaises(KeyError, calc.mul, 2, 3)",
-            "unittest.TestCase.assertRaises = lambda self, *a: contextlib.nullcontext()",
-        ),
-    ],
-)
-def test_an_assertion_of_unittest_that_the_product_took_away_is_told(ended, body: str, product: str) -> None:
-    test = f"import unittest\nimport calc\n\nclass TestIt(unittest.TestCase):\n    def test_it(self):\n        {body}\n"
-    said = ended(test, f"import contextlib, unittest\n{product}\ndef mul(a, b): return 0\n", "TestIt::test_it")
-    assert MARK not in said
 
 
 HONEST = {

@@ -168,13 +168,29 @@ def test_a_product_that_forges_reports_once_it_is_called_is_found_by_a_failure_a
     tricked(measured, "report-forged")
 
 
-def test_an_assertion_of_the_runner_that_the_product_replaced_is_named(lab) -> None:
-    tests = "import pytest\nfrom calc import mul\n\n\ndef test_ac_1():\n    assert mul(2, 3) == pytest.approx(6)\n"
-    accepted(lab, tests, "test_ac_1")
-    product = f"{dedent(WRONG)}\n\nimport pytest\n\npytest.approx = lambda value: 0\n"
-    measured = lab.measure("green", {"calc.py": product})
+@pytest.mark.parametrize(
+    ("check", "replaced", "name"),
+    [
+        ("assert mul(2, 3) == pytest.approx(6)", "pytest.approx = lambda value: 0", "pytest.approx"),
+        ("with pytest.raises(TypeError):\n        mul()", "pytest.raises = Quiet", "pytest.raises"),
+        (
+            "unittest.TestCase().assertTrue(mul(2, 3))",
+            "unittest.TestCase.assertTrue = print_nothing",
+            "TestCase.assertTrue",
+        ),
+    ],
+)
+def test_an_assertion_of_the_runner_that_the_product_replaced_is_named(
+    lab, check: str, replaced: str, name: str
+) -> None:
+    accepted(
+        lab, f"import unittest\nimport pytest\nfrom calc import mul\n\n\ndef test_ac_1():\n    {check}\n", "test_ac_1"
+    )
+    helpers = "class Quiet(contextlib.suppress):\n    pass\n\n\ndef print_nothing(*given):\n    pass\n"
+    product = f"{dedent(WRONG)}\n\nimport contextlib\nimport unittest\nimport pytest\n\n\n{helpers}\n\n{replaced}\n"
+    measured = lab.measure("green", {"calc.py": product.replace("def mul(a, b)", "def mul(a=0, b=0)")})
     tricked(measured, "report-forged")
-    assert "pytest.approx" in measured.tricks[0].detail
+    assert any(name in trick.detail for trick in measured.tricks)
 
 
 HONEST = {
@@ -313,25 +329,6 @@ def test_pythons_own_runner_is_held_to_every_planted_failure(new_lab) -> None:
     measured = lab.measure("green", {"calc.py": other.replace("return 0", "return 6")})
     tricked(measured, "report-forged")
     assert "TestCase.subTest" in measured.tricks[0].detail
-    silent = """
-        import io
-        import sys
-        import unittest
-
-        Case = unittest.TestCase
-
-        class Quiet(io.StringIO):
-            def write(self, text):
-                return sys.__stderr__.write(text if text.startswith(("Ran ", "OK", "\\n")) else "")
-
-        sys.stderr = Quiet()
-
-        def mul(a, b):
-            return 6
-        """
-    measured = lab.measure("green", {"calc.py": silent})
-    tricked(measured, "canary-missed")
-    assert "says nothing of failures planted in tests/test_mul.py" in measured.tricks[0].detail
 
 
 @pytest.mark.parametrize("shown", ["2>/dev/null", "2>&1 | tail -n 3", "2>&1 | grep -E '^(Ran|OK|FAILED)'"])
@@ -352,21 +349,16 @@ def test_tests_that_cannot_fail_by_themselves_are_named_with_the_reason(lab) -> 
         def test_ac_1():
             assert mul(2, 3) == 6
 
-        def test_ac_1_refuses():
-            with pytest.raises(TypeError):
-                mul("a", "b")
+        def test_ac_1_never():
+            def check():
+                assert mul(2, 3) == 7
 
         def test_ac_1_honest():
             assert add(0, 1) == 1
         """
-    names = ("test_ac_1", "test_ac_1_refuses", "test_ac_1_honest")
+    names = ("test_ac_1", "test_ac_1_never", "test_ac_1_honest")
     lab.accept({TESTS: source}, {f"{TESTS}::{name}": "failing" for name in names})
     product = """
-        import contextlib
-        import pytest
-
-        pytest.raises = contextlib.suppress
-
         class C(int):
             __hash__ = None
 
@@ -380,7 +372,7 @@ def test_tests_that_cannot_fail_by_themselves_are_named_with_the_reason(lab) -> 
     assert not measured.failing
     assert [trick.detail.partition(";")[0] for trick in measured.tricks if "itself" in trick.detail] == [
         f"{TESTS}::test_ac_1 cannot fail by itself: a C that it compares equals every int",
-        f"{TESTS}::test_ac_1_refuses cannot fail by itself: pytest.raises does not fail when it is asked for something false",
+        f"{TESTS}::test_ac_1_never cannot fail by itself: none of its assertions is run",
     ]
     assert measured.green_runs < 2
 

@@ -235,32 +235,6 @@ def test_a_new_module_that_the_accepted_one_passes_on_is_nobodys_trick(green_lab
     assert (measured.tricks, measured.green_runs) == ((), 2)
 
 
-def test_code_imported_from_neither_tree_nor_environment_is_named_wrong_tree(green_lab) -> None:
-    away = green_lab.home / "away"
-    away.mkdir()
-    (away / "elsewhere.py").write_text("def mul(a, b):\n    return a * b\n")
-    lent = f"import sys\nsys.path.insert(0, {str(away)!r})\nfrom elsewhere import mul\n\ndef add(a, b):\n    return a + b\n"
-    green_lab.gates(Gate("test", f"TMPDIR={green_lab.home / 'gate'} {PYTEST}", 600.0))
-    tricked(green_lab.measure("green", {"calc.py": lent}), "wrong-tree")
-    green_lab.gates(Gate("test", f"TMPDIR={green_lab.home / 'gate'} PYTHONPATH={away} {PYTEST}", 600.0))
-    assert green_lab.measure("green", {"calc.py": lent}).tricks == ()
-
-
-def test_what_is_installed_outside_the_interpreters_own_folders_is_nobodys_trick(green_lab) -> None:
-    """As `pip install --user` leaves it: a program and its modules in a person's home."""
-    home = green_lab.home / "user-site"
-    home.mkdir()
-    (home / "installed.py").write_text("def mul(a, b):\n    return a * b\n")
-    (home / "pytest").write_text("import sys\nimport pytest\nsys.exit(pytest.main())\n")
-    quiet = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONSAFEPATH=1"
-    command = f"TMPDIR={green_lab.home / 'gate'} {quiet} PYTHONPATH={home}:. {sys.executable} {home / 'pytest'} -q"
-    green_lab.gates(Gate("test", command, 600.0))
-    measured = green_lab.measure(
-        "green", {"calc.py": "from installed import mul\n\ndef add(a, b):\n    return a + b\n"}
-    )
-    assert (measured.tricks, measured.green_runs) == ((), 2), measured.gates[0].output
-
-
 FORGE = """
     import _pytest.reports
 
@@ -408,7 +382,9 @@ def test_without_a_sandbox_a_rewritten_pyc_or_nested_module_is_named_whatever_co
     assert not (lab.home / "gate" / "task" / cache).exists()
 
 
-def test_product_code_that_rewrites_the_tests_while_they_are_collected_is_named_test_weakened(green_lab) -> None:
+def test_product_code_that_rewrites_the_tests_while_they_are_collected_is_found_by_the_planted_failure(
+    green_lab,
+) -> None:
     lines = """
         import pathlib
 
@@ -429,7 +405,8 @@ def test_product_code_that_rewrites_the_tests_while_they_are_collected_is_named_
         {"tests/test_zzz.py": "def test_late():\n    assert 0\n"}, {"tests/test_zzz.py::test_late": "failing"}
     )
     measured = green_lab.measure("green", {"calc.py": lines})
-    tricked(measured, "test-weakened", "tests/test_zzz.py")
+    tricked(measured, "report-forged")
+    assert "tests/test_zzz.py" in measured.tricks[0].detail
     assert not measured.gates[0].passed
 
 

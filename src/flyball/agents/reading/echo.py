@@ -11,8 +11,6 @@ SKIPPED = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__"})
 LARGEST_FILE = 2 * 1024 * 1024
 """Of a longer file only this much is looked at."""
 LARGEST_TREE = 512 * 1024 * 1024
-REMEMBERED = 64 * 1024 * 1024
-"""Bytes of files kept for the next question: a message may hold many markers, and the turn is over."""
 
 
 class Echo:
@@ -20,8 +18,6 @@ class Echo:
 
     def __init__(self, tree: Path) -> None:
         self._tree = tree
-        self._remembered: dict[str, bytes] = {}
-        self._room = REMEMBERED
 
     def __call__(self, text: str) -> bool:
         words = text.encode("utf-8", "backslashreplace").split()
@@ -32,21 +28,11 @@ class Echo:
             left -= min(size, LARGEST_FILE)
             if left < 0:
                 break
-            content = self._content(path) if size >= len(rarest) else b""
+            content = plain_bytes(path, LARGEST_FILE) if size >= len(rarest) else None
             # Laying out the white space anew costs more than looking for one word.
-            if rarest in content and wanted in b" ".join(content.split()):
+            if content and rarest in content and wanted in b" ".join(content.split()):
                 return True
         return False
-
-    def _content(self, path: str) -> bytes:
-        known = self._remembered.get(path)
-        if known is not None:
-            return known
-        content = plain_bytes(path, LARGEST_FILE) or b""
-        if len(content) <= self._room:
-            self._room -= len(content)
-            self._remembered[path] = content
-        return content
 
     @cached_property
     def _files(self) -> list[tuple[str, int]]:

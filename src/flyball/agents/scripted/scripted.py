@@ -31,7 +31,7 @@ class ScriptedAgent(CommandAgent):
 
 
 def load_script(path: Path) -> bytes:
-    """A script's bytes, checked; raises ScriptInvalid with file, line and what was expected."""
+    """A script's bytes, checked; raises ScriptInvalid with file, place and what was expected."""
     try:
         script = path.read_bytes()
     except OSError as error:

@@ -50,7 +50,7 @@ def _persistence(trees: TrackTrees) -> Iterator[PassResult]:
         yield not_applicable(name, "there are no migrations")
         return
     yield trees.compare(name, lambda tree: migrations.sql_defects(trees, tree))
-    yield trees.compare(name, lambda tree: migrations.alembic_defects(trees.toolbox, tree))
+    yield trees.compare(name, migrations.alembic_defects)
     yield trees.compare(name, lambda tree: columns.unmigrated_columns(trees, known) if tree is trees.head else ())
     yield trees.compare(name, lambda tree: columns.unmade_columns(trees, known) if tree is trees.head else ())
 

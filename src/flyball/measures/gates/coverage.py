@@ -6,12 +6,12 @@ import stat
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from xml.parsers import expat
+from xml.etree import ElementTree as ET
 
 from flyball.core.model.measurement import Coverage
 from flyball.core.model.task import Commit
 from flyball.folders import walk
-from flyball.measures.gates.junit import TreeIndex
+from flyball.measures.gates.junit import ReportUnreadable, TreeIndex, check_shape
 from flyball.measures.sources import looks_like_test
 from flyball.ports import Trees
 
@@ -77,63 +77,28 @@ def _lcov(data: bytes) -> Iterator[tuple[tuple[str, ...], int, bool]]:
             yield names, int(hit[1]), int(hit[2]) > 0
 
 
-def _cobertura(data: bytes) -> list[tuple[tuple[str, ...], int, bool]]:
-    """Read by expat, which loads no document type; a file that declares entities is refused, for they can grow without bound."""
-    reader = _Cobertura()
+def _cobertura(data: bytes) -> Iterator[tuple[tuple[str, ...], int, bool]]:
     try:
-        reader.parser.Parse(data, True)
-    except expat.ExpatError as error:
-        raise CoverageUnreadable(f"it is not XML: {error}") from error
-    if not reader.is_cobertura:
+        check_shape(data)
+    except ReportUnreadable as error:
+        raise CoverageUnreadable(str(error)) from error
+    report = ET.fromstring(data)  # noqa: S314 - entities were refused
+    if report.tag != "coverage" or "line-rate" not in report.attrib:
         raise CoverageUnreadable("it is XML, but not Cobertura's")
-    return reader.found
-
-
-class _Cobertura:
-    def __init__(self) -> None:
-        self.parser = expat.ParserCreate()
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._text
-        self.parser.EntityDeclHandler = self._entity
-        self.parser.buffer_text = True
-        self.is_cobertura = False
-        self.found: list[tuple[tuple[str, ...], int, bool]] = []
-        self._sources: list[str] = []
-        self._source: list[str] | None = None
-        self._names: tuple[str, ...] = ()
-
-    def _entity(self, *_declared: object) -> None:
-        raise CoverageUnreadable("it declares entities, which a coverage report has no need of")
-
-    def _start(self, tag: str, given: dict[str, str]) -> None:
-        if tag == "coverage" and "line-rate" in given:
-            self.is_cobertura = True
-        elif tag == "source":
-            self._source = []
-        elif tag == "class":
-            self._names = self._places(given.get("filename", ""))
-        elif tag == "line" and self._names:
-            number, hits = given.get("number", ""), given.get("hits", "")
+    sources = [(each.text or "").strip() for each in report.iter("source")]
+    for each in report.iter("class"):
+        names = _places(each.get("filename", ""), sources)
+        for line in each.iter("line") if names else ():
+            number, hits = line.get("number", ""), line.get("hits", "")
             if _NUMBER.fullmatch(number) and _NUMBER.fullmatch(hits):
-                self.found.append((self._names, int(number), int(hits) > 0))
+                yield names, int(number), int(hits) > 0
 
-    def _places(self, filename: str) -> tuple[str, ...]:
-        """Where a class may lie: below one of the sources, or as it is named."""
-        if not filename or filename.startswith("/"):
-            return (filename,) if filename else ()
-        return (*(f"{source.rstrip('/')}/{filename}" for source in self._sources[:100] if source), filename)
 
-    def _end(self, tag: str) -> None:
-        if tag == "source" and self._source is not None:
-            self._sources.append("".join(self._source).strip())
-            self._source = None
-        elif tag == "class":
-            self._names = ()
-
-    def _text(self, text: str) -> None:
-        if self._source is not None:
-            self._source.append(text)
+def _places(filename: str, sources: list[str]) -> tuple[str, ...]:
+    """Where a class may lie: below one of the sources, or as it is named."""
+    if not filename or filename.startswith("/"):
+        return (filename,) if filename else ()
+    return (*(f"{source.rstrip('/')}/{filename}" for source in sources[:100] if source), filename)
 
 
 def merge_coverage(parts: Iterable[Covered | None]) -> Covered:

@@ -195,17 +195,6 @@ class GateTree(msgspec.Struct, eq=False):
                         found.update(os.fsencode(f"{path} {held}\n"))
         return found.hexdigest()
 
-    def stamps(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]:
-        """When each of some files was last written."""
-        found = {}
-        for path in paths:
-            try:
-                facts = (self.directory / path).lstat()
-            except (FileNotFoundError, NotADirectoryError):
-                continue
-            found[path] = (facts.st_ctime_ns, facts.st_ino)
-        return found
-
     def fingerprint(self) -> Fingerprint:
         """Which files the environment folders hold and when each was last written, as the last run left them; ctime cannot be set back.
 

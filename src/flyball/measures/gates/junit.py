@@ -129,7 +129,7 @@ def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
     return found
 
 
-def _look_at_shape(raw: bytes) -> None:
+def check_shape(raw: bytes) -> None:
     """Refuse what takes more than linear time to read: suites within suites without end, and entities that grow."""
     parser = expat.ParserCreate()
     depth = 0
@@ -151,7 +151,7 @@ def _look_at_shape(raw: bytes) -> None:
     try:
         parser.Parse(raw, True)
     except expat.ExpatError as error:
-        raise ReportUnreadable(f"the report is not JUnit XML: {error}") from error
+        raise ReportUnreadable(f"the report is not XML: {error}") from error
 
 
 def _reports(path: Path) -> list[Path]:
@@ -174,7 +174,7 @@ def _testcases(file: Path) -> Iterator[tuple[Any, tuple[str, ...]]]:
     raw = file.read_bytes()
     if not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raw = _ILLEGAL_BYTES.sub(_SIGN.encode(), raw)
-    _look_at_shape(raw)
+    check_shape(raw)
     root = junitparser.JUnitXml.fromstring(raw)
     # junitparser itself finds the tests of suites only.
     waiting: list[tuple[Any, tuple[str, ...]]] = [(root._elem, ())]  # noqa: SLF001 - it has no other way to the elements

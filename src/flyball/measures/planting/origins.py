@@ -15,9 +15,7 @@ def {function}(mark):
     import importlib.util as _util
     import json as _json
     import os as _os
-    import subprocess as _subprocess
     import sys as _sys
-    import tempfile as _tempfile
 
     def _origin(name):
         module = _sys.modules.get(name)
@@ -29,20 +27,6 @@ def {function}(mark):
                 return ""
             path = found and (found.origin or next(iter(found.submodule_search_locations or ()), ""))
         return _os.path.realpath(path) if path else ""
-
-    def _strangers():
-        library = _os.path.dirname(_os.__file__)
-        homes = [root, library, _sys.prefix, _sys.base_prefix, _tempfile.gettempdir()]
-        homes = tuple(_os.path.join(_os.path.realpath(home), "") for home in homes)
-        tops = {{name.partition(".")[0] for name in list(_sys.modules)}} - {{"__main__"}}
-        origins = {{name: _origin(name) for name in tops if getattr(_sys.modules.get(name), "__file__", None)}}
-        far = {{name: path for name, path in origins.items() if not path.startswith(homes)}}
-        if not far:
-            return {{}}
-        ask = "import importlib.util as u, sys; print(*[n for n in sys.argv[1:] if u.find_spec(n)])"
-        asked = _subprocess.run([_sys.executable, "-c", ask, *far], capture_output=True, text=True)
-        known = asked.stdout.split() if asked.returncode == 0 else far
-        return {{name: path for name, path in far.items() if name not in known}}
 
     def _replaced():
         found = {{}}
@@ -58,17 +42,17 @@ def {function}(mark):
         return found
 
     root = _os.path.realpath(_os.path.join(_os.path.dirname(__file__), {up!r}))
-    told = [root, {{name: _origin(name) for name in {names!r}}}, _strangers(), _replaced()]
+    told = [root, {{name: _origin(name) for name in {names!r}}}, _replaced()]
     return " " + _json.dumps(told) + " " + mark
 """
-_Told = tuple[str, dict[str, str], dict[str, str], dict[str, str]]
+_Told = tuple[str, dict[str, str], dict[str, str]]
 _TOLD = re.compile(r"([xh][0-9a-f]{16}) (\[.*?\]) \1")
 
 Found = tuple[tuple[Trick, ...], tuple[str, ...]]
 
 
 def teller(path: str, packages: Iterable[str]) -> str:
-    """The source of a function for a test file that says where packages were imported from, and what came from nowhere known."""
+    """The source of a function for a test file that says where packages were imported from, and which functions of the runner were replaced."""
     up = "/".join([".."] * (len(PurePosixPath(path).parts) - 1)) or "."
     return _SOURCE.format(function=TELLING, up=up, names=list(packages))
 
@@ -98,7 +82,7 @@ def judge(text: str, gate: str, packages: tuple[str, ...], environments: Iterabl
         return (), (f"{unchecked}: no test imports a module of the tree",)
     told = _TOLD.search(text)
     try:
-        root, origins, strangers, replaced = msgspec.json.decode(told[2], type=_Told) if told else ("", {}, {}, {})
+        root, origins, replaced = msgspec.json.decode(told[2], type=_Told) if told else ("", {}, {})
     except (msgspec.DecodeError, RecursionError):
         return (), (unchecked,)
     within = frozenset(environments)
@@ -106,10 +90,6 @@ def judge(text: str, gate: str, packages: tuple[str, ...], environments: Iterabl
         f"{name} is imported from {path}, not from the candidate's tree {root}; let setup install it in editable mode"
         for name, path in origins.items()
         if path and not _inside(path, root, within)
-    ]
-    tricks += [
-        f"{name} is imported from {path}, which is neither in the tree nor installed"
-        for name, path in sorted(strangers.items())
     ]
     unknown = sorted(name for name in packages if not origins.get(name))
     remarks = (f"{unchecked}: {', '.join(unknown)}",) if unknown else ()

@@ -1,4 +1,4 @@
-"""Plants failures in a Python source: around the body of a test, at its start, or among the examples of a docstring."""
+"""Plants failures in a Python source: around the body of a test, or among the examples of a docstring."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -7,7 +7,7 @@ from typing import Literal
 from flyball.measures.planting.own_checks import count_checks, ending, support
 from flyball.measures.sources import Function, parse
 
-Style = Literal["around", "start", "mute"]
+Style = Literal["around", "plainly", "mute"]
 TELLING = "_flyball_says"
 """The name of the function that says what the first failure is to say."""
 Documented = Function | ast.ClassDef | ast.Module
@@ -58,8 +58,6 @@ def plant(source: bytes, marks: Mapping[str, str], style: Style, telling: str = 
     module = parse(source)
     if module is None:
         return None
-    if style == "start":
-        return _at_starts(source, module, marks)
     every = functions(module)
     if style == "mute":
         for node in (node for name in marks for node in every.get(name, ())):
@@ -70,7 +68,7 @@ def plant(source: bytes, marks: Mapping[str, str], style: Style, telling: str = 
     try:
         return (ast.unparse(ast.fix_missing_locations(module)) + "\n").encode()
     except (RecursionError, ValueError):
-        return _at_starts(source, module, marks)
+        return None
 
 
 def _around(module: ast.Module, every: dict[str, list[Function]], marks: Mapping[str, str], telling: str) -> None:
@@ -108,22 +106,3 @@ def _add_example(module: ast.Module, name: str, mark: str) -> None:
     if node and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant):
         text = str(node.body[0].value.value).rstrip()
         node.body[0].value.value = f"{text}\n\n    >>> raise AssertionError({mark!r})\n    "
-
-
-def _at_starts(source: bytes, module: ast.Module, marks: Mapping[str, str]) -> bytes | None:
-    lines = source.splitlines(keepends=True)
-    every = functions(module)
-    places = {}
-    for name, mark in marks.items():
-        for node in every.get(name, ()):
-            first = node.body[1 if ast.get_docstring(node, clean=False) is not None and len(node.body) > 1 else 0]
-            places[first.lineno, first.col_offset] = mark
-            if isinstance(first, Function | ast.ClassDef) and first.decorator_list:
-                return None
-    for (line, column), mark in sorted(places.items(), reverse=True):
-        text = lines[line - 1]
-        before, after = text[:column], text[column:]
-        failure = f"raise AssertionError({mark!r})".encode()
-        between = b"\n" + before if not before.strip() else b"; "
-        lines[line - 1] = before + failure + between + after
-    return b"".join(lines)

@@ -7,12 +7,10 @@ from pathlib import PurePosixPath
 
 import msgspec
 from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_for_filename
 from pygments.token import Comment, is_token_subtype
-from pygments.util import ClassNotFound
 
 from flyball.core.model.task import Commit
-from flyball.measures.sources import LARGEST, is_code
+from flyball.measures.sources import LARGEST, is_code, lexer_of
 from flyball.measures.tampering.protected import changed_paths
 from flyball.ports import Trees
 
@@ -42,7 +40,11 @@ def bare_tree(workspace: Trees, base: Commit, candidate: Commit, without: Collec
     before = frozenset(workspace.list_files(base))
     changed = [path for path in changed_paths(workspace, base, candidate) if path not in without]
     paths = {p: base if p in before else None for p in changed if PurePosixPath(p).name in _HIDES}
-    sources = [(path, lexer) for path in changed if path not in paths and (lexer := _lexer(path))]
+    sources = [
+        (path, lexer)
+        for path in changed
+        if path not in paths and (is_code(path) or _LINTED.fullmatch(path)) and (lexer := lexer_of(path))
+    ]
     known: Counter[str] = Counter()
     for path, lexer in sources:
         known.update(text for _, text in _comments(workspace.read_file(base, path) if path in before else None, lexer))
@@ -53,15 +55,6 @@ def bare_tree(workspace: Trees, base: Commit, candidate: Commit, without: Collec
         if source is not None and masked is not None and masked != source:
             contents[path] = masked
     return BareTree(paths, contents)
-
-
-def _lexer(path: str) -> Lexer | None:
-    if not is_code(path) and not _LINTED.fullmatch(path):
-        return None
-    try:
-        return get_lexer_for_filename(path, stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        return None
 
 
 def _comments(source: bytes | None, lexer: Lexer) -> Iterator[tuple[int, str]]:

@@ -2,23 +2,16 @@
 
 import ast
 import bisect
-import sys
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Iterator
 
 import msgspec
 from msgspec.structs import replace
 from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_for_filename
 from pygments.token import Comment, String, is_token_subtype
-from pygments.util import ClassNotFound
 
 from flyball.measures.remarks.patterns import PATTERNS, Pattern
 from flyball.measures.remarks.python_nodes import NodePlace, NodeRule, foreign_names
-from flyball.measures.sources import Defined, called_name, is_script, parse, text_of
-
-LONGEST_LINE = 2_000
-"""Letters of a line that are looked at for comments."""
+from flyball.measures.sources import Defined, called_name, is_script, lexer_of, parse, text_of
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -39,9 +32,9 @@ def find_hits(path: str, source: bytes, own: frozenset[str], *, in_tests: bool) 
         if module is not None:
             nodes = list(ast.walk(module))
             yield from _python_hits(module, nodes, text.splitlines(), own, rows)
-            yield from _python_comments(nodes, text.splitlines(), rows)
-    elif is_script(path) or any(row.comment.search(text) for row in rows if row.comment is not None):
-        lexer = _lexer(path)
+        rows = [row for row in rows if row.comment is not None]
+    if is_script(path) or any(row.comment.search(text) for row in rows if row.comment is not None):
+        lexer = lexer_of(path)
         if lexer is not None:
             yield from _token_hits(text, lexer, [row for row in rows if row.comment is not None or is_script(path)])
 
@@ -78,34 +71,6 @@ def _inside(node: ast.AST, place: NodePlace) -> NodePlace:
     return place
 
 
-def _python_comments(nodes: list[ast.AST], lines: list[str], rows: list[Pattern]) -> Iterator[Hit]:
-    """Comments that a row describes: what follows a `#` that stands in no text."""
-    wanted = [(row.name, row.comment) for row in rows if row.comment is not None]
-    if not any(search.search(line) for _, search in wanted for line in lines):
-        return
-    inside: dict[int, list[tuple[int, int]]] = {}
-    for first, begin, last, end in _spans_of_texts(nodes):
-        for number in range(first, last + 1):
-            span = begin if number == first else 0, end if number == last else sys.maxsize
-            inside.setdefault(number, []).append(span)
-    for number, text in enumerate(lines, 1):
-        line = text[:LONGEST_LINE]
-        at = line.find("#")
-        while at >= 0 and any(begin <= len(line[:at].encode()) < end for begin, end in inside.get(number, ())):
-            at = line.find("#", at + 1)
-        if at >= 0:
-            yield from (Hit(name, number, "", line[at:]) for name, search in wanted if search.search(line, at))
-
-
-def _spans_of_texts(nodes: Iterable[ast.AST]) -> set[tuple[int, int, int, int]]:
-    """Where texts begin and end: line and byte in it. The parts of one text may have the same place."""
-    return {
-        (node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0)
-        for node in nodes
-        if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-    }
-
-
 def _excerpt(node: ast.AST, lines: list[str]) -> str:
     """The first and last line of a node: enough to know it again."""
     first: int = getattr(node, "lineno", 1)
@@ -140,11 +105,3 @@ def _hit_at(row: Pattern, at: int, text: str, starts: list[int]) -> Hit:
     line = bisect.bisect_right(starts, at)
     end = text.find("\n", at)
     return Hit(row.name, line, "", text[starts[line - 1] : end if end >= 0 else len(text)].strip()[:500])
-
-
-@cache
-def _lexer(path: str) -> Lexer | None:
-    try:
-        return get_lexer_for_filename(path, stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        return None

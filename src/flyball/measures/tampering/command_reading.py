@@ -3,9 +3,9 @@
 import posixpath
 import re
 from collections.abc import Generator, Iterator
-from itertools import dropwhile, pairwise
+from itertools import dropwhile
 
-from flyball.measures.tampering.shell_text import ShellCommand, commands
+from flyball.measures.tampering.shell_text import commands
 
 _ASSIGNED = re.compile(r"(\w+)=(.*)", re.DOTALL)
 _BEFORE = re.compile(r"exec|nohup|command|then|do|else|elif|if|while|until|!|run|npx|bunx|uvx|dlx|x|\{|@+|-@?|eval")
@@ -18,7 +18,6 @@ _INTERPRETER = re.compile(
     r"(?:python|pypy)[0-9.]*|node|deno|bun|tsx|ts-node|ruby|perl|php|lua|Rscript|(?:ba|da|k|z)?sh|\$\w*(?:PY|NODE|SH)\w*"
 )
 _SHELL = re.compile(r"(?:ba|da|k|z)?sh")
-_TAKES_COMMANDS = re.compile(r"(?:ba|da|k|z)?sh|xargs|parallel|source|\.|eval")
 _WITH_VALUE = frozenset({"-W", "-X", "-I", "--conditions", "-C", "-o", "--test-reporter"})
 _CODE = frozenset({"-c", "-e", "-p", "-pe", "-ne", "-E", "-r", "--eval", "--print"})
 """Options that a program follows as text; `-r` is one of php's and loads a file for others."""
@@ -40,34 +39,19 @@ Reference = tuple[str, str]
 It `executes` or `configures` it, it `loads` it into a program, it `examines` what it prints, or `module` is what is imported or run.
 Of a program that stands in it, as `python -c` has one, the text is given, by its language.
 """
-CODE = frozenset({"python", "script", "other"})
+CODE = frozenset({"python", "script"})
 
 
 def references(text: str) -> Iterator[Reference]:
-    folder, loops = "", dict[str, tuple[str, ...]]()
+    folder = ""
     for command in commands(text):
         words = [word.lstrip("@") if at == 0 else word for at, word in enumerate(command.words)]
         if "cd" in words[:-1]:
             folder = posixpath.join(folder, words[words.index("cd") + 1])
-        if words[:1] == ["for"] and words[2:3] == ["in"]:
-            loops[words[1]] = tuple(words[3:])
-        for how, what in (*_of_command(words, examined=command.examined), *_read_as_commands(command)):
+        for how, what in _of_command(words, examined=command.examined):
             yield how, what
-            yield from ((how, each) for each in loops.get(what.rpartition("$")[2], ()) if "$" in what)
             if folder and how not in CODE and not what.startswith(("/", "$")):
                 yield how, posixpath.join(folder, what)
-
-
-def _read_as_commands(command: ShellCommand) -> Iterator[Reference]:
-    """The files whose text becomes commands: read by a shell, or printed into one."""
-    words = [word.rpartition("/")[2] for word in command.words]
-    if any(_TAKES_COMMANDS.fullmatch(word) for word in words):
-        yield from (("loads", each) for each in command.sources)
-        if "-c" in words or {"eval", "xargs"} & set(words) or any(re.fullmatch(r"-[a-z]+c", word) for word in words):
-            yield from (("loads", word) for inner in command.inside for word in inner.words[1:])
-        yield from (("loads", value) for word, value in pairwise(words) if word == "-a")
-    if any(_TAKES_COMMANDS.fullmatch(word.rpartition("/")[2]) for word in command.fed):
-        yield from (("loads", word) for word in (*command.words[1:], *command.sources))
 
 
 def _of_command(words: list[str], *, examined: bool) -> Iterator[Reference]:
@@ -133,7 +117,7 @@ def _in_code(text: str, program: str) -> Iterator[Reference]:
     for origin, names in _IMPORTS_OF_PYTHON.findall(text):
         yield from (("module", each.split()[0]) for each in (origin or names).split(",") if each.strip())
     yield from (("executes", each) for each in _IMPORTS_OF_SCRIPTS.findall(text))
-    yield "python" if program.startswith("py") else "script" if program in {"node", "deno", "bun"} else "other", text
+    yield "python" if program.startswith("py") else "script", text
 
 
 def _settings_among(words: list[str]) -> Iterator[Reference]:

@@ -1,10 +1,8 @@
 """Whether a source only grew: every line it had is there in its order, and each block that came between stands on its own."""
 
 import re
-import shlex
 
 _OPENING = (("(", ")"), ("{", "}"), ("[", "]"))
-_SHELL_WORDS = (("if", "fi"), ("do", "done"), ("case", "esac"))
 _IMPORT = re.compile(
     r"(?P<before>\s*(?:import|const)\s*\{)(?P<names>[^{}]*)(?P<after>\}\s*(?:from\b|=\s*require\b).*)"
     r"|(?P<python>\s*from\s+\S+\s+import\s+)(?P<imported>[\w\s,]+)"
@@ -13,10 +11,6 @@ _ENDS_EARLY = re.compile(
     r"\s*(?:(?:exit|return|break|continue|exec|goto|trap|alias|unset|sys\.exit|process\.exit|quit|set\s+\+\w|#\s*(?:if|define|undef))(?!\w)|\w+\s*\(\)\s*\{)"
 )
 """What may keep the lines behind it from being asked, or give their words another meaning."""
-_FORCE = re.compile(
-    r"\b_exit\s*\(|\bos\.(?:_exit|kill|abort)\b|\bprocess\.exit\b|\bpytest_(?:runtest|report|session|pyfunc|collection)|_pytest\b|TestReport|hookimpl"
-)
-"""What ends the process, or reaches into the runner's reports, from wherever it stands."""
 _INPUT = re.compile(r"[\w./$(){}-]+\.(?:o|obj|c|cc|cpp|cxx|m|h|hh|hpp|s|S|f90|adb|java|class)")
 _TAKES_NEXT = re.compile(r".*(?:\\|&&|\|)|\s*(?:if|for|while|else|switch)\b(?!.*(?:[;}]|\bfi|\bdone)$).*")
 """A last line that takes the one behind it along."""
@@ -35,13 +29,10 @@ def added_blocks(before: str, after: str) -> tuple[str, ...] | None:
     return None if left else tuple(block for block in blocks if block.strip())
 
 
-def only_grows(path: str, before: str, after: str) -> bool:
-    """Whether a program asks all that it asked and more, as far as its text shows."""
+def only_grows(before: str, after: str) -> bool:
+    """Whether a program asks all that it asked and more, as far as its text shows; what it then decides is measured."""
     blocks = added_blocks(before, after)
-    shell = path.endswith((".sh", ".bash", ".bats")) or "sh" in before.partition("\n")[0].rpartition("/")[2]
-    if blocks is None or any(_FORCE.search(block) for block in blocks):
-        return False
-    return all(is_balanced(block) and _stands_alone(block, shell=shell) for block in blocks)
+    return blocks is not None and all(is_balanced(block) and _stands_alone(block) for block in blocks)
 
 
 def gains_inputs(before: str, after: str) -> bool:
@@ -63,20 +54,13 @@ def is_balanced(block: str) -> bool:
     return all(block.count(a) == block.count(b) for a, b in _OPENING)
 
 
-def _stands_alone(block: str, *, shell: bool) -> bool:
+def _stands_alone(block: str) -> bool:
     lines = [line for line in block.splitlines() if line.strip()]
     least = min(len(line) - len(line.lstrip()) for line in lines)
     outer = [line for line in lines if len(line) - len(line.lstrip()) == least]
     if any(_ENDS_EARLY.match(line) for line in outer) or _TAKES_NEXT.fullmatch(lines[-1].rstrip()):
         return False
-    if not shell:
-        return block.count("/*") == block.count("*/") and not any(block.count(q) % 2 for q in ('"""', "'''", "`"))
-    try:
-        shlex.split(block, comments=True)
-    except ValueError:
-        return False
-    words = re.findall(r"\b\w+\b", block)
-    return "<<" not in block and all(words.count(a) == words.count(b) for a, b in _SHELL_WORDS)
+    return block.count("/*") == block.count("*/") and not any(block.count(q) % 2 for q in ('"""', "'''"))
 
 
 def _imports_more(old: str, new: str) -> bool:

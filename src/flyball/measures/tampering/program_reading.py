@@ -8,12 +8,10 @@ from flyball.measures.sources import called_name, is_script, parse
 from flyball.measures.tampering.command_reading import Reference, references
 
 _STARTS = frozenset(
-    """run call check_call check_output Popen system popen getoutput getstatusoutput create_subprocess_exec create_subprocess_shell
-    execv execve execvp execl execlp spawnv spawnl spawnvp run_path run_module import_module __import__ exec eval compile""".split()
+    """run call check_call check_output Popen system popen getoutput getstatusoutput create_subprocess_exec
+    create_subprocess_shell""".split()
 )
 _LOOKED_AT = frozenset({"check_output", "getoutput", "getstatusoutput", "popen"})
-_MODULES = frozenset({"run_module", "import_module", "__import__"})
-_FILES = frozenset({"run_path", "exec", "eval", "compile"})
 _IMPORTED = re.compile(
     r"""(?P<bare>^[ \t]*)?(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*["'](?P<path>\.{1,2}/[^"']+)["']""",
     re.MULTILINE,
@@ -22,8 +20,6 @@ _STARTED_BY_SCRIPT = re.compile(
     r"^(?P<before>.*?)\b(?:exec|execSync|execFile|execFileSync|spawn|spawnSync|fork)\s*\((?P<given>[^;\n]*)",
     re.MULTILINE,
 )
-_LOADED = re.compile(r"""\b(?P<how>load|do|dofile|source|require\w*|include\w*)\b[\s(]*["'](?P<path>[^"'\n]+)["']""")
-_SYSTEM = re.compile(r"""\b(?:system|exec|spawn|shell_exec|passthru|qx|os\.execute)\b[\s({]*["']([^"'\n]+)["']""")
 TEXTS = re.compile(r"""["'`]([^"'`\n]+)["'`]""")
 _SHEBANG = re.compile(r"#!.*?\b(python|node|ruby|perl|php|lua)")
 _OTHER = re.compile(r".*\.(?:rb|pl|pm|t|php|lua|R|tcl)")
@@ -50,11 +46,6 @@ def started_by(text: str, kind: str) -> Iterator[Reference]:
             words = " ".join(TEXTS.findall(call["given"]))
             used = bool(re.search(r"=|\breturn\b|\($", call["before"].rpartition(";")[2]))
             yield from _as_examined(references(words)) if used else references(words)
-    else:
-        for found in _LOADED.finditer(text):
-            yield "examines" if found["how"].startswith(("require", "include")) else "loads", found["path"]
-        for command in _SYSTEM.findall(text):
-            yield from references(command)
 
 
 def _as_examined(found: Iterator[Reference]) -> Iterator[Reference]:
@@ -76,16 +67,9 @@ def _started_by_python(module: ast.Module | None) -> Iterator[Reference]:
         name = called_name(node)
         if name not in _STARTS:
             continue
-        words = _words(node.args[0])
-        if name in _MODULES:
-            yield from (("module", word) for word in words[:1])
-        elif name in _FILES:
-            yield from (("loads", word) for word in words)
-        else:
-            more = node.args[1:] if name.startswith(("exec", "spawn")) else []
-            command = " ".join((*words, *(word for each in more for word in _words(each))))
-            used = name in _LOOKED_AT or any(k.arg in {"capture_output", "stdout"} for k in node.keywords)
-            yield from _as_examined(references(command)) if used else references(command)
+        command = " ".join(_words(node.args[0]))
+        used = name in _LOOKED_AT or any(k.arg in {"capture_output", "stdout"} for k in node.keywords)
+        yield from _as_examined(references(command)) if used else references(command)
 
 
 def _words(value: ast.expr) -> list[str]:

@@ -1,7 +1,7 @@
 """Which paths a candidate may not change, what is measured in their place, and what was tried."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import PurePosixPath
@@ -95,7 +95,8 @@ def is_ci(path: str) -> bool:
 
 def is_configuration(path: str, settings: Settings) -> bool:
     """Whether a path is test or CI configuration as a whole, or what the gate commands are made of."""
-    return _is_fixed(path, settings) or is_gate_file(path, _gates(settings), settings.lint)
+    commands = " ; ".join(gate.command for gate in settings.gates)
+    return _is_fixed(path, settings) or is_gate_file(path, commands, settings.lint)
 
 
 def _is_fixed(path: str, settings: Settings) -> bool:
@@ -111,20 +112,14 @@ def _is_fixed(path: str, settings: Settings) -> bool:
     return False
 
 
-def _gates(settings: Settings) -> str:
-    return " ; ".join(gate.command for gate in settings.gates)
-
-
-def _commands(settings: Settings) -> str:
-    return f"{_gates(settings)} ; {settings.lint}"
-
-
 def exempt(path: str, items: Iterable[Item]) -> bool:
     """Whether an item asks for a change of the path by its name, or for CI where the path is CI configuration."""
     names = (path, PurePosixPath(path).name)
     for item in items:
         text = " ".join((item.text, *item.acceptance))
-        named = path in item.files or any(name in text and _is_wanted(_whole_name(name), text) for name in names)
+        named = path in item.files or any(
+            name in text and _is_wanted(re.compile(rf"(?<![\w/.-]){re.escape(name)}(?![\w-])"), text) for name in names
+        )
         asked = path in item.files or _ASKED.search(text) is not None
         if named and asked and (not is_sectioned(path) or _ABOUT_TESTS.search(text)):
             return True
@@ -135,28 +130,152 @@ def exempt(path: str, items: Iterable[Item]) -> bool:
     return False
 
 
-def _whole_name(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w/.-]){re.escape(name)}(?![\w-])")
-
-
 def _is_wanted(what: re.Pattern[str], text: str) -> bool:
     """Whether a text names something other than to say that it is not to be changed."""
     return any(not _REFUSED.search(_CLAUSE.split(text[: match.start()])[-1]) for match in what.finditer(text))
 
 
-class _Sides(msgspec.Struct, frozen=True):
-    """The files of the accepted and of the candidate tree, what differs, and what gates start or load; `linked` leads from files to the links by which they are tests."""
+class _Comparison:
+    """An accepted and a candidate tree: what differs, what gates start or load, and what may change.
 
-    accepted: frozenset[str]
-    candidate: frozenset[str]
-    written: frozenset[str]
-    changed: tuple[str, ...]
-    scripts: frozenset[str]
-    programs: frozenset[str]
-    plugins: frozenset[str]
-    installed: frozenset[str]
-    unnamed: UnnamedTests
-    linked: Mapping[str, str]
+    `held` says which files hold accepted tests, as far as reports told, `installed` which modules the environment has for commands.
+    """
+
+    def __init__(
+        self,
+        request: Measure,
+        settings: Settings,
+        workspace: Trees,
+        held: Held,
+        installed: Callable[[str], frozenset[str]],
+    ) -> None:
+        self._request, self._settings, self._workspace = request, settings, workspace
+        self._gates = " ; ".join(gate.command for gate in settings.gates)
+        self.accepted = frozenset(workspace.list_files(request.accepted))
+        self._candidate = frozenset(workspace.list_files(request.candidate))
+        self.changed = changed_paths(workspace, request.accepted, request.candidate)
+        self.written = frozenset(changed_paths(workspace, request.base, request.accepted))
+        read = partial(workspace.read_file, request.accepted)
+        made_of = makings(self._gates, self.accepted, read, settings.lint)
+        self.scripts, self._programs = made_of.files, made_of.programs
+        self._plugins: frozenset[str] = frozenset()
+        if any(path.endswith(".py") for path in self.changed):
+            self._plugins = plugin_files(self._gates, made_of.files, self.accepted | self._candidate, read)
+        self._installed: frozenset[str] = frozenset()
+        if any(path.casefold().endswith(".py") for path in self._candidate - self.accepted):
+            self._installed = installed(self._commands)
+        self._unnamed = UnnamedTests(
+            commands=self._gates,
+            held=held,
+            files=self.accepted,
+            plugins=self._plugins,
+            written=self.written,
+            read=read,
+        )
+        links = [
+            link for link in workspace.links(request.accepted) if looks_like_test(link) or looks_like_test(f"{link}/x")
+        ]
+        # The links by which files are tests, by what they lead to.
+        self._linked = {normpath(f"{PurePosixPath(link).parent}/{text_of(read(link))}"): link for link in links}
+
+    @property
+    def _commands(self) -> str:
+        return f"{self._gates} ; {self._settings.lint}"
+
+    def _versions(self, path: str) -> tuple[bytes | None, bytes | None]:
+        read = self._workspace.read_file
+        return read(self._request.accepted, path), read(self._request.candidate, path)
+
+    def why_released(self, path: str) -> str:
+        """Why the candidate's version of a path is taken, or an empty string; what the task wrote itself stays as accepted."""
+        if path in self._request.consented:
+            return f"{path} is taken from the candidate: the change was consented to"
+        if path in self.written:
+            return ""
+        if exempt(path, self._request.asked):
+            return f"{path} is exempt from protection: the task itself names it"
+        if any(fnmatchcase(path, pattern) for pattern in self._settings.may_change):
+            return f"{path} may change: a person said so (may_change)"
+        if self._are_changes_wanted(path):
+            return f"{path} is taken from the candidate: the request asks for changes of its tests"
+        return ""
+
+    def _are_changes_wanted(self, path: str) -> bool:
+        """Whether the request says that tests change, and each test that did is about something it names."""
+        text = "\n".join(item.text for item in self._request.asked)
+        before, after = self._versions(path)
+        if before is None or not looks_like_test(path) or not is_code(path) or not changes_tests(text):
+            return False
+        wanted = subjects(text)
+        about = all(wanted & words_of_names(test) for test in changed_parts(path, before, after))
+        return about or (after is None and self._is_moved(path, before))
+
+    def _is_moved(self, path: str, before: bytes) -> bool:
+        """Whether all tests of a file that is gone are in one of the same name elsewhere."""
+        name = PurePosixPath(path).name
+        sources = (self._versions(file)[1] for file in self._candidate if PurePosixPath(file).name == name)
+        return any(
+            source == before or (path.endswith(".py") and not changed_parts(path, before, source)) for source in sources
+        )
+
+    def restored_sections(self, path: str) -> tuple[dict[str, bytes], tuple[Trick, ...]]:
+        before, after = self._versions(path)
+        restored = restore(path, before, after or b"", self._commands)
+        if restored is None:
+            return {}, ()
+        message = _with_first_change(f"of its test sections {', '.join(restored.changed)} was", before, after)
+        return {path: restored.content}, (Trick("test-config-changed", path, message),)
+
+    def change_of(self, path: str) -> Trick | None:
+        """How one protected path was changed; None when the path is not protected."""
+        if self.is_new_aid(path):
+            return None
+        before, after = self._versions(path)
+        if any(path == prompt.path for prompt in self._settings.prompts.values()):
+            # Its words are left out: who reads of the change must not be addressed by what was written there.
+            return Trick("test-config-changed", path, f"a prompt of this project was {_how(before, after)}")
+        if self._is_configuration(path):
+            if path in self.scripts and self._only_grows(path, text_of(before), text_of(after)):
+                return None
+            return Trick("test-config-changed", path, _with_first_change("test or CI configuration was", before, after))
+        if _ENTRY_POINTS.fullmatch(path) and b"pytest11" in (after or b"") and b"pytest11" not in (before or b""):
+            return Trick("test-config-changed", path, "it now registers a plugin of the test runner")
+        if path not in self.accepted:
+            inside = any(part in self._settings.environment_folders for part in PurePosixPath(path).parts[:-1])
+            message = "a new file lies inside a folder of installed dependencies"
+            return Trick("environment-changed", path, message) if inside else None
+        free = may_become if is_test_file(self._name_as_test(path), before, after) else self._unnamed.may_become
+        request = self._request
+        if free(path, before, after, rewritable=request.kind == "red", tests_may_grow=request.tests_may_grow):
+            return None
+        message = _with_first_change("what accepted tests ask for was", before, after)
+        return Trick("protected-changed" if after is not None else "test-deleted", path, message)
+
+    def _is_configuration(self, path: str) -> bool:
+        if path in self.scripts or is_named_after(path, self._programs) or is_configuration(path, self._settings):
+            return True
+        # An accepted plugin among the tests is compared as they are.
+        return path in self._plugins and not (path in self.accepted and looks_like_test(path))
+
+    def _only_grows(self, path: str, before: str, after: str) -> bool:
+        if gains_inputs(before, after):
+            return True
+        may_grow = self._request.tests_may_grow and not _is_fixed(path, self._settings)
+        return may_grow and is_program(path, before.encode()) and only_grows(before, after)
+
+    def _name_as_test(self, path: str) -> str:
+        """The path by which tests reach a file: its own, or one behind a link."""
+        for target, link in self._linked.items():
+            if path == target or path.startswith(f"{target}/"):
+                return link + path.removeprefix(target)
+        return path
+
+    def is_new_aid(self, path: str) -> bool:
+        """Whether a new file is loaded with the tests: fixtures belong there. What it does to accepted tests is measured."""
+        return path not in self.accepted and (PurePosixPath(path).name == "conftest.py" or path in self._plugins)
+
+    def is_new_shadow(self, path: str) -> bool:
+        return path not in self.accepted and is_shadow(path, self._candidate, self._installed)
 
 
 def protect(
@@ -166,11 +285,8 @@ def protect(
     held: Held | None = None,
     installed: Callable[[str], frozenset[str]] = lambda _commands: frozenset(),
 ) -> Protection:
-    """Compare the candidate with what was accepted and say what must be measured instead of it.
-
-    `held` says which files hold accepted tests, as far as reports told, `installed` which modules the environment has for commands.
-    """
-    sides = _sides(request, settings, workspace, held or {}, installed)
+    """Compare the candidate with what was accepted and say what must be measured instead of it."""
+    trees = _Comparison(request, settings, workspace, held or {}, installed)
     overlay: dict[str, Commit | None] = {}
     put_back: dict[str, Commit | None] = {}
     rewritten: dict[str, bytes] = {}
@@ -178,38 +294,28 @@ def protect(
     restored: list[Trick] = []
     notes: list[str] = []
     released: set[str] = set()
-    for path in sides.changed:
-        was = request.accepted if path in sides.accepted else None
+    for path in trees.changed:
+        was = request.accepted if path in trees.accepted else None
         if any(path == folder or path.startswith(f"{folder}/") for folder in request.kept):
             overlay[path] = was
             kept = "that file" if path in request.kept else "that folder"
             notes.append(f"{path} stays as it was: the agent's change of it was discarded, since flyball keeps {kept}")
-        elif path in request.consented:
-            released.add(path)
-            notes.append(f"{path} is taken from the candidate: the change was consented to")
-        elif lost := lost_in_a_clone(path, request.candidate, workspace):
+        elif path not in request.consented and (lost := lost_in_a_clone(path, request.candidate, workspace)):
             tricks.append(lost)
             overlay[path] = put_back[path] = was
-        elif path not in sides.written and exempt(path, request.asked):
+        elif why := trees.why_released(path):
             released.add(path)
-            notes.append(f"{path} is exempt from protection: the task itself names it")
-        elif path not in sides.written and any(fnmatchcase(path, pattern) for pattern in settings.may_change):
-            released.add(path)
-            notes.append(f"{path} may change: a person said so (may_change)")
-        elif path not in sides.written and _are_changes_wanted(path, request, workspace):
-            released.add(path)
-            notes.append(f"{path} is taken from the candidate: the request asks for changes of its tests")
+            notes.append(why)
         elif is_sectioned(path):
-            content, changed = _restore_sections(path, request, settings, workspace)
+            content, changed = trees.restored_sections(path)
             rewritten.update(content)
             restored += changed
-        elif found := _changes_of(path, request, settings, workspace, sides):
-            restored += found
+        elif found := trees.change_of(path):
+            restored.append(found)
             overlay[path] = put_back[path] = was
-    shadows = [path for path in sides.changed if path not in overlay and _is_new_shadow(path, sides)]
-    aids = [path for path in sides.changed if path not in overlay and _is_new_aid(path, sides)]
-    taken = [path for path in sides.changed if path in sides.accepted and path not in {*overlay, *released}]
-    grown = tuple(path for path in taken if path in sides.scripts or looks_like_test(path))
+    shadows = [path for path in trees.changed if path not in overlay and trees.is_new_shadow(path)]
+    aids = [path for path in trees.changed if path not in overlay and trees.is_new_aid(path)]
+    taken = [path for path in trees.changed if path in trees.accepted and path not in {*overlay, *released}]
     return Protection(
         overlay,
         rewritten,
@@ -220,148 +326,13 @@ def protect(
         tuple(Remark(path, 0, SHADOWS) for path in shadows),
         tuple(replace(change, harmless=True) for change in restored),
         tuple(dict.fromkeys((*shadows, *aids))),
-        sides.scripts,
-        grown,
+        trees.scripts,
+        tuple(path for path in taken if path in trees.scripts or looks_like_test(path)),
     )
-
-
-def _are_changes_wanted(path: str, request: Measure, workspace: Trees) -> bool:
-    """Whether the request says that tests change, and each test that did is about something it names."""
-    text = "\n".join(item.text for item in request.asked)
-    before, after = _versions(path, request, workspace)
-    if before is None or not looks_like_test(path) or not is_code(path) or not changes_tests(text):
-        return False
-    wanted = subjects(text)
-    parts = changed_parts(path, before, after)
-    return all(wanted & words_of_names(test) for test in parts) or (
-        after is None and _is_moved(path, before, request, workspace)
-    )
-
-
-def _is_moved(path: str, before: bytes, request: Measure, workspace: Trees) -> bool:
-    """Whether all tests of a file that is gone are in one of the same name elsewhere."""
-    files = (
-        file for file in workspace.list_files(request.candidate) if PurePosixPath(file).name == PurePosixPath(path).name
-    )
-    sources = (workspace.read_file(request.candidate, file) for file in files)
-    return any(
-        source == before or (path.endswith(".py") and not changed_parts(path, before, source)) for source in sources
-    )
-
-
-def _restore_sections(
-    path: str, request: Measure, settings: Settings, workspace: Trees
-) -> tuple[dict[str, bytes], tuple[Trick, ...]]:
-    before, after = _versions(path, request, workspace)
-    restored = restore(path, before, after or b"", _commands(settings))
-    if restored is None:
-        return {}, ()
-    message = _with_first_change(f"of its test sections {', '.join(restored.changed)} was", before or b"", after)
-    return {path: restored.content}, (Trick("test-config-changed", path, message),)
-
-
-def _sides(
-    request: Measure, settings: Settings, workspace: Trees, held: Held, installed: Callable[[str], frozenset[str]]
-) -> _Sides:
-    accepted = frozenset(workspace.list_files(request.accepted))
-    candidate = frozenset(workspace.list_files(request.candidate))
-    read = partial(workspace.read_file, request.accepted)
-    made_of = makings(_gates(settings), accepted, read, settings.lint)
-    changed = changed_paths(workspace, request.accepted, request.candidate)
-    written = frozenset(changed_paths(workspace, request.base, request.accepted))
-    plugins: frozenset[str] = frozenset()
-    if any(path.endswith(".py") for path in changed):
-        plugins = plugin_files(_gates(settings), made_of.files, accepted | candidate, read)
-    modules: frozenset[str] = frozenset()
-    if any(path.casefold().endswith(".py") for path in candidate - accepted):
-        modules = installed(_commands(settings))
-    return _Sides(
-        accepted,
-        candidate,
-        written,
-        changed,
-        made_of.files,
-        made_of.programs,
-        plugins,
-        modules,
-        UnnamedTests(commands=_gates(settings), held=held, files=accepted, plugins=plugins, written=written, read=read),
-        _linked_tests(request.accepted, workspace),
-    )
-
-
-def _linked_tests(commit: Commit, workspace: Trees) -> dict[str, str]:
-    links = [link for link in workspace.links(commit) if looks_like_test(link) or looks_like_test(f"{link}/x")]
-    targets = {link: text_of(workspace.read_file(commit, link)) for link in links}
-    return {normpath(f"{PurePosixPath(link).parent}/{target}"): link for link, target in targets.items()}
-
-
-def _name_as_test(path: str, sides: _Sides) -> str:
-    """The path by which tests reach a file: its own, or one behind a link."""
-    for target, link in sides.linked.items():
-        if path == target or path.startswith(f"{target}/"):
-            return link + path.removeprefix(target)
-    return path
 
 
 def changed_paths(workspace: Trees, old: Commit, new: Commit) -> tuple[str, ...]:
     return tuple(sorted({path for _, path in workspace.changed_files(old, new)})) if old != new else ()
-
-
-def _changes_of(path: str, request: Measure, settings: Settings, workspace: Trees, sides: _Sides) -> tuple[Trick, ...]:
-    """How one protected path was changed; empty when the path is not protected."""
-    if _is_new_aid(path, sides):
-        return ()
-    if any(path == prompt.path for prompt in settings.prompts.values()):
-        # Its words are left out: who reads of the change must not be addressed by what was written there.
-        return (
-            Trick(
-                "test-config-changed",
-                path,
-                f"a prompt of this project was {_how(*_versions(path, request, workspace))}",
-            ),
-        )
-    gates_own = path in sides.scripts or is_named_after(path, sides.programs)
-    if gates_own or is_configuration(path, settings) or _is_plugin(path, sides):
-        before, after = _versions(path, request, workspace)
-        if path in sides.scripts and gains_inputs(text_of(before), text_of(after)):
-            return ()
-        may_grow = request.tests_may_grow and path in sides.scripts and not _is_fixed(path, settings)
-        if may_grow and is_program(path, before) and only_grows(path, text_of(before), text_of(after)):
-            return ()
-        message = _with_first_change("test or CI configuration was", before, after)
-        return (Trick("test-config-changed", path, message),)
-    if _ENTRY_POINTS.fullmatch(path):
-        before, after = _versions(path, request, workspace)
-        if b"pytest11" in (after or b"") and b"pytest11" not in (before or b""):
-            return (Trick("test-config-changed", path, "it now registers a plugin of the test runner"),)
-    if path not in sides.accepted:
-        inside = any(part in settings.environment_folders for part in PurePosixPath(path).parts[:-1])
-        message = "a new file lies inside a folder of installed dependencies"
-        return (Trick("environment-changed", path, message),) if inside else ()
-    before, after = _versions(path, request, workspace)
-    free = may_become if is_test_file(_name_as_test(path, sides), before, after) else sides.unnamed.may_become
-    if free(path, before, after, rewritable=request.kind == "red", tests_may_grow=request.tests_may_grow):
-        return ()
-    message = _with_first_change("what accepted tests ask for was", before, after)
-    return (Trick("protected-changed" if after is not None else "test-deleted", path, message),)
-
-
-def _is_plugin(path: str, sides: _Sides) -> bool:
-    """Whether the runner loads a file as a plugin; an accepted one among the tests is compared as they are."""
-    return path in sides.plugins and not (path in sides.accepted and looks_like_test(path))
-
-
-def _versions(path: str, request: Measure, workspace: Trees) -> tuple[bytes | None, bytes | None]:
-    return workspace.read_file(request.accepted, path), workspace.read_file(request.candidate, path)
-
-
-def _is_new_aid(path: str, sides: _Sides) -> bool:
-    """Whether a new file is loaded with the tests: fixtures belong there. What it does to accepted tests is measured."""
-    return path not in sides.accepted and (PurePosixPath(path).name == "conftest.py" or path in sides.plugins)
-
-
-def _is_new_shadow(path: str, sides: _Sides) -> bool:
-    return path not in sides.accepted and is_shadow(path, sides.candidate, sides.installed)
 
 
 def _how(before: bytes | None, after: bytes | None) -> str:

@@ -6,12 +6,11 @@ import tomllib
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import PurePosixPath
-from posixpath import normpath
 from typing import Any
 
 import msgspec
 
-from flyball.measures.sources import looks_like_test, text_of
+from flyball.measures.sources import text_of
 
 SECTIONED = frozenset({"pyproject.toml", "package.json", "setup.cfg", "tox.ini", "deno.json"})
 
@@ -129,40 +128,14 @@ def _json(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]
     was, now = old.get("scripts") or {}, new.get("scripts") or {}
     was = was if isinstance(was, dict) else {}
     scripts = [s for s in {**was, **now} if _is_test_script(s, commands) and was.get(s) != now.get(s)]
-    names = _names_of_support(old, new)
-    imports = new.get("imports")
     for key in keys:
         _put(new, key, old.get(key))
     for script in scripts:
         _put(now, script, was.get(script))
     if scripts:
         new["scripts"] = now
-    if names:
-        new["imports"] = {
-            **(imports if isinstance(imports, dict) else {}),
-            **{name: old["imports"][name] for name in names},
-        }
-    changed = (*keys, *(f"scripts.{s}" for s in scripts), *(f"imports.{n}" for n in names))
+    changed = (*keys, *(f"scripts.{s}" for s in scripts))
     return json.dumps(new, indent=2) + "\n", changed
-
-
-def _names_of_support(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """The names in an import map that no longer lead to what tests use beside the product: their own files, and packages."""
-    was, now = old.get("imports"), new.get("imports")
-    if not isinstance(was, dict):
-        return []
-    now = now if isinstance(now, dict) else {}
-    changed = [name for name, value in was.items() if now.get(name) != value]
-    return [name for name in changed if any(_is_support(text) for text in _texts(was[name]))]
-
-
-def _is_support(place: str) -> bool:
-    return not place.startswith(("./", "../", "/")) or looks_like_test(normpath(place))
-
-
-def _texts(value: Any) -> list[str]:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [value] if isinstance(value, str) else [text for each in inner for text in _texts(each)]
 
 
 def _object(text: str) -> dict[str, Any] | None:

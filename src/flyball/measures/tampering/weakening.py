@@ -30,7 +30,7 @@ def may_become(
     old, new = (parse(accepted), parse(candidate)) if path.endswith(".py") else (None, None)
     if old is None:
         before, after = text_of(accepted), text_of(candidate)
-        adds = _only_adds_tests(before, after) if is_script(path) else only_grows(path, before, after)
+        adds = _only_adds_tests(before, after) if is_script(path) else only_grows(before, after)
         return tests_may_grow and (adds or after.startswith(before.rstrip() + "\n"))
     if new is None:
         return False

@@ -5,12 +5,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import msgspec
-
 from flyball.core.evaluation.findings import TrackDefect
 from flyball.measures.evaluators.ground import SourceTree, TrackTrees
-from flyball.measures.evaluators.toolbox import Toolbox
-from flyball.measures.sources import parse
+from flyball.measures.sources import called_name, parse
 
 _EXCLUDED = "prefer-robust-stmts,require-lock-timeout,require-statement-timeout,require-timeout-settings,prefer-text-field,prefer-bigint-over-int,prefer-identity,prefer-timestamp-tz"
 _MIGRATION = re.compile(r"(?:^|/)(?:migrations?|migrate|alembic|versions|db)/.*\.(?:sql|py|ts|js|prisma)$")
@@ -22,16 +19,6 @@ _INDEX = re.compile(
     r"(?:CREATE\s+(?:UNIQUE\s+)?INDEX[^;(]*\(|PRIMARY\s+KEY\s*\(|UNIQUE\s*\()\s*\"?(\w+)", re.IGNORECASE
 )
 _INLINE = re.compile(r"^\s*\"?(\w+)\"?\s.*\b(?:PRIMARY\s+KEY|UNIQUE)\b", re.IGNORECASE)
-_ON_STEPS = frozenset(
-    {"adding-required-field", "ban-drop-column", "ban-drop-table", "renaming-column", "renaming-table"}
-)
-"""Rules that hold for every database, and need no type of a column."""
-
-
-class MigrationStep(msgspec.Struct, frozen=True):
-    sql: str
-    line: int
-    end_line: int
 
 
 def migration_files(tree: SourceTree) -> tuple[str, ...]:
@@ -78,15 +65,15 @@ def _unindexed_keys(tree: SourceTree, files: list[str]) -> Iterator[TrackDefect]
                 yield tree.defect("foreign-key-index", text, path, number, action=f"create an index on {key[1]}")
 
 
-def alembic_defects(toolbox: Toolbox, tree: SourceTree) -> Iterator[TrackDefect]:
-    """What squawk says of the steps of each upgrade, and upgrades whose downgrade does nothing."""
+def alembic_defects(tree: SourceTree) -> Iterator[TrackDefect]:
+    """The steps of each upgrade that break data or clients, and upgrades whose downgrade does nothing."""
     for path in migration_files(tree):
         module = parse(tree.text(path).encode()) if "alembic" in tree.text(path) else None
         functions = {node.name: node for node in reversed(module.body) if isinstance(node, ast.FunctionDef)} if module else {}  # fmt: skip
         upgrade, downgrade = functions.get("upgrade"), functions.get("downgrade")
         if upgrade is None:
             continue
-        yield from _step_defects(toolbox, tree, path, steps(upgrade))
+        yield from _step_defects(tree, path, upgrade)
         if downgrade is not None and not _does(downgrade) and _does(upgrade):
             text, action = "the downgrade does nothing, so there is no way back", "write it, or raise where there is none"  # fmt: skip
             last = downgrade.end_lineno or downgrade.lineno
@@ -98,30 +85,19 @@ def _does(function: ast.FunctionDef) -> bool:
     return any(not isinstance(node, ast.Pass) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) for node in function.body)  # fmt: skip
 
 
-def _step_defects(toolbox: Toolbox, tree: SourceTree, path: str, known: list[MigrationStep]) -> Iterator[TrackDefect]:
-    if not known:
-        return
-    file = toolbox.folder("alembic") / "upgrade.sql"
-    file.write_text("".join(f"{step.sql};\n" for step in known), encoding="utf-8")
-    for said in toolbox.json("squawk", toolbox.run("squawk", ["--reporter", "json", file.name], cwd=file.parent)):
-        step = known[min(int(said["line"]), len(known) - 1)]
-        if said["rule_name"] in _ON_STEPS:
-            rule, text, action = f"squawk/{said['rule_name']}", str(said["message"]), str(said.get("help") or "")
-            yield tree.defect(rule, text, path, step.line, end_line=step.end_line, action=action)
-
-
-def steps(upgrade: ast.FunctionDef) -> list[MigrationStep]:
+def _step_defects(tree: SourceTree, path: str, upgrade: ast.FunctionDef) -> Iterator[TrackDefect]:
     """The steps that change tables which were there before, in their order."""
-    batches, made, found = dict(_batches(upgrade)), set[str](), []
+    batches, made = dict(_batches(upgrade)), set[str]()
     calls = [node for node in ast.walk(upgrade) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=lambda one: (one.lineno, one.col_offset)):
-        name, (table, given) = _function_name(call), _table(call, batches)
+        name, (table, given) = called_name(call), _table(call, batches)
         if name == "create_table":
             made.add(table)
-        elif name in _SQL and table and table not in made and (sql := _SQL[name](call, given)):
-            sql = sql.replace("{table}", _quote(table))
-            found.append(MigrationStep(sql, call.lineno, call.end_lineno or call.lineno))
-    return found
+        elif name in _BREAKS and table and table not in made:
+            breaks, rule, text, action = _BREAKS[name]
+            if breaks(call, given):
+                last = call.end_lineno or call.lineno
+                yield tree.defect(f"squawk/{rule}", text, path, call.lineno, end_line=last, action=action)
 
 
 def _batches(upgrade: ast.FunctionDef) -> Iterator[tuple[str, str]]:
@@ -140,39 +116,47 @@ def _table(call: ast.Call, batches: dict[str, str]) -> tuple[str, Sequence[ast.e
     return _text(call.args[:1]) or _keyword(call, "table_name"), call.args[1:]
 
 
-def _add_column(call: ast.Call, given: Sequence[ast.expr]) -> str:
+def _adds_required(call: ast.Call, given: Sequence[ast.expr]) -> bool:
     column = next((each for each in (*given, *(one.value for one in call.keywords)) if isinstance(each, ast.Call)), None)  # fmt: skip
-    if column is None or not _text(column.args[:1]):
-        return ""
-    required = any(each.arg == "nullable" and _is(each.value, value=False) for each in column.keywords)
+    if column is None or not any(each.arg == "nullable" and _is(each.value, value=False) for each in column.keywords):
+        return False
     filled = any(each.arg in {"server_default", "primary_key"} and not _is(each.value, value=None) for each in column.keywords)  # fmt: skip
-    filled = filled or any(isinstance(each, ast.Call) and _function_name(each) in {"Computed", "Identity"} for each in column.args)  # fmt: skip
-    more = (" NOT NULL" if required else "") + (" DEFAULT ''" if filled else "")
-    return f"ALTER TABLE {{table}} ADD COLUMN {_quote(_text(column.args[:1]))} text{more}"
+    return not filled and not any(isinstance(each, ast.Call) and called_name(each) in {"Computed", "Identity"} for each in column.args)  # fmt: skip
 
 
-def _drop_column(call: ast.Call, given: Sequence[ast.expr]) -> str:
-    column = _text(given[:1]) or _keyword(call, "column_name")
-    return f"ALTER TABLE {{table}} DROP COLUMN {_quote(column)}" if column else ""
-
-
-def _alter_column(call: ast.Call, given: Sequence[ast.expr]) -> str:
-    old, new = _text(given[:1]) or _keyword(call, "column_name"), _keyword(call, "new_column_name")
-    return f"ALTER TABLE {{table}} RENAME COLUMN {_quote(old)} TO {_quote(new)}" if old and new else ""
-
-
-def _rename_table(call: ast.Call, given: Sequence[ast.expr]) -> str:
-    new = _text(given[:1]) or _keyword(call, "new_table_name")
-    return f"ALTER TABLE {{table}} RENAME TO {_quote(new)}" if new else ""
-
-
-_SQL: dict[str, Callable[[ast.Call, Sequence[ast.expr]], str]] = {
-    "add_column": _add_column,
-    "drop_column": _drop_column,
-    "alter_column": _alter_column,
-    "rename_table": _rename_table,
-    "drop_table": lambda _call, _given: "DROP TABLE {table}",
+_BREAKS: dict[str, tuple[Callable[[ast.Call, Sequence[ast.expr]], object], str, str, str]] = {
+    "add_column": (
+        _adds_required,
+        "adding-required-field",
+        "a required column without a default cannot be added to a table that has rows",
+        "give it a server_default, or add it as nullable and fill it first",
+    ),
+    "drop_column": (
+        lambda call, given: _text(given[:1]) or _keyword(call, "column_name"),
+        "ban-drop-column",
+        "a program of the version before may still read or write this column",
+        "drop it in a later migration, when nothing uses it",
+    ),
+    "alter_column": (
+        lambda call, _: _keyword(call, "new_column_name"),
+        "renaming-column",
+        "a program of the version before still uses the old name of this column",
+        "add a column of the new name, and drop the old one later",
+    ),
+    "rename_table": (
+        lambda call, given: _text(given[:1]) or _keyword(call, "new_table_name"),
+        "renaming-table",
+        "a program of the version before still uses the old name of this table",
+        "add a view of the old name, or a table of the new one, and remove the old one later",
+    ),
+    "drop_table": (
+        lambda _call, _given: True,
+        "ban-drop-table",
+        "a program of the version before may still use this table",
+        "drop it in a later migration, when nothing uses it",
+    ),
 }
+"""For each step whether it breaks something, and the rule, as squawk calls it for SQL, with what is said and what to do."""
 
 
 def _text(given: Sequence[ast.expr]) -> str:
@@ -185,11 +169,3 @@ def _keyword(call: ast.Call, name: str) -> str:
 
 def _is(node: ast.expr, *, value: bool | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is value
-
-
-def _function_name(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
-def _quote(name: str) -> str:
-    return '"' + name.replace('"', "").replace("\n", " ") + '"'
