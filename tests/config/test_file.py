@@ -101,7 +101,7 @@ def test_every_section_is_read() -> None:
         ("[limits]\nturn_timeout = inf", 2, "limits.turn_timeout", "expected a duration"),
         ("limits = 3", 1, "limits", "expected a table, [limits], but it is 3"),
         ("[[limits]]\nmax_turns = 3", 1, "limits", "expected a table, [limits], but it is a list"),
-        ('[gates]\ncarry = [\n  "a",\n  3,\n]', 4, "gates.carry[1]", "expected a list of paths inside the repository"),
+        ('[gates]\ncarry = [\n  "a",\n  3,\n]', 2, "gates.carry[1]", "expected a list of paths inside the repository"),
         ('[gates]\ncarry = ["../secret"]', 2, "gates.carry[0]", 'but it is "../secret"'),
         ('[gates]\nenvironment = ["/usr"]', 2, "gates.environment[0]", 'but it is "/usr"'),
         ('[gates]\ncary = ["a"]', 2, "gates.cary", "expected a command line in quotation marks, or a table, but it is a list (did you mean carry?)"),
