@@ -15,7 +15,7 @@ from flyball import faults
 from flyball.core.workflows.backlog.issues.edits import HEADER, MAX_HISTORY
 from flyball.core.workflows.backlog.selection import in_order
 from flyball.core.workflows.backlog.values import Issue
-from flyball.documents.errors import IssueNotInFile, WorkFolderUnusable
+from flyball.documents.errors import DocumentError, WorkFolderUnusable
 from flyball.documents.issue_files import IssueFiles
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.work_folder import WorkFolder
@@ -55,7 +55,7 @@ def test_what_cannot_be_changed_is_refused_in_a_sentence_and_nothing_is_written(
         (lambda: files.move_to_history("high.md", "BUG-009@a1b2c3", at=AT), "is in no block"),
         (lambda: files.revert(ONE, at=AT, reason="x"), "is not in history"),
     ):
-        with pytest.raises(IssueNotInFile, match=said):
+        with pytest.raises(DocumentError, match=said):
             deed()
     assert work.everything() == before
 

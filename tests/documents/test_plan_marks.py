@@ -14,7 +14,10 @@ from flyball.core.model.task import EffectId, Source
 from flyball.core.workflows.plan.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
 from flyball.core.workflows.plan.sources.marking import finishing, undoing
 from flyball.core.workflows.plan.sources.values import ImportedPlan
-from flyball.documents.plan_marks import PlanFiles, PlanUnusable
+from flyball.documents.errors import DocumentError
+from flyball.documents.plan_marks import (
+    PlanFiles,
+)
 
 pytestmark = pytest.mark.req("O23")
 
@@ -145,10 +148,10 @@ def test_a_file_that_is_gone_or_a_link_is_refused(tasks: File) -> None:
     request = tasks.finish("T002")
     other = tasks.path.with_name("other.md")
     tasks.path.rename(other)
-    with pytest.raises(PlanUnusable, match="is gone: put it back"):
+    with pytest.raises(DocumentError, match="is gone: put it back"):
         tasks.files.mark(request)
     tasks.path.symlink_to(other)
-    with pytest.raises(PlanUnusable, match="not a link"):
+    with pytest.raises(DocumentError, match="not a link"):
         tasks.files.mark(request)
 
 
@@ -207,7 +210,7 @@ def test_tags_that_another_program_lost_in_that_instant_are_named(
 
     request = master.finish("1.1")
     monkeypatch.setattr(faults, "point", point)
-    with pytest.raises(PlanUnusable, match="lost the tags other"):
+    with pytest.raises(DocumentError, match="lost the tags other"):
         master.files.mark(request)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.documents.errors import TrackUnreadable
+from flyball.documents.errors import DocumentError
 from flyball.documents.track_folder import update_metadata
 from flyball.documents.track_lock import HOLDER, LOCK, STALE_S, hold_lock
 
@@ -98,5 +98,5 @@ def test_many_writers_lose_nothing_and_leave_nothing(track):
 
 
 def test_a_folder_that_cannot_be_written_is_refused_by_name(track):
-    with pytest.raises(TrackUnreadable, match="cannot be written"), hold_lock(track / "nowhere"):
+    with pytest.raises(DocumentError, match="cannot be written"), hold_lock(track / "nowhere"):
         pass

@@ -30,14 +30,14 @@ def lines(text: str) -> dict[Path, int]:
             for path in _paths(statement, table):
                 found.setdefault(path, line)
             continue
-        table = ()
-        while statement and len(table) < _DEEPEST:
-            if isinstance(statement, list):
+        table, named = (), statement
+        while named and len(table) < _DEEPEST:
+            if isinstance(named, list):
                 lengths[table] = lengths.get(table, 0) + 1
-                table, statement = (*table, lengths[table] - 1), None
+                table, named = (*table, lengths[table] - 1), None
             else:
                 # Of a list of tables, a header means the last.
-                [(name, statement)] = statement.items()
+                [(name, named)] = named.items()
                 table = (*table, lengths[table] - 1, name) if table in lengths else (*table, name)
             found.setdefault(table, line)
     return found

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from flyball import faults
-from flyball.documents.errors import WorkFolderMissing, WorkFolderUnusable
+from flyball.documents.errors import DocumentError, WorkFolderUnusable
 
 MAX_BYTES = 64 * 1024 * 1024
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -174,6 +174,6 @@ def _open_folder(path: str, name: str, folder: int | None, wanted: str) -> int:
         flags = _DIRECTORY if folder is not None else _DIRECTORY & ~os.O_NOFOLLOW
         return os.open(name, flags, dir_fd=folder)
     except FileNotFoundError as error:
-        raise WorkFolderMissing(f"There is no folder {path}; expected the folder {wanted}.") from error
+        raise DocumentError(f"There is no folder {path}; expected the folder {wanted}.") from error
     except OSError as error:
         raise WorkFolderUnusable(f"{path} is not a plain folder ({error.strerror}); expected a folder.") from error

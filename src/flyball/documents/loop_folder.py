@@ -20,7 +20,7 @@ from flyball.core.model.naming import LOOP, next_number, parse_task_id
 from flyball.core.model.task import TaskId
 from flyball.core.text.quantities import first_few
 from flyball.documents import open_folder
-from flyball.documents.errors import LoopFolderForeign, LoopFolderUnwritable
+from flyball.documents.errors import DocumentError, LoopFolderUnwritable
 
 MONITOR_PAGE = "loop-state.md"
 TASK_PAGE = "loop-state.json"
@@ -74,7 +74,7 @@ def check_foreign(tree: Path) -> None:
     with os.scandir(folder) as entries:
         strange = sorted(entry.name for entry in entries if not _is_ours(entry))
     if strange:
-        raise LoopFolderForeign(
+        raise DocumentError(
             f"{folder} holds {first_few(strange)}; expected only folders of tasks, such as 001-add-login. "
             "Move it elsewhere and try again."
         )
@@ -92,9 +92,9 @@ def _is_ours(entry: os.DirEntry[str]) -> bool:
     return MONITOR_PAGE in names and all(name.removeprefix(".").startswith(MONITOR_PAGE) for name in names)
 
 
-def _foreign(path: Path) -> LoopFolderForeign:
+def _foreign(path: Path) -> DocumentError:
     kind = "a symbolic link" if path.is_symlink() else "not a folder"
-    return LoopFolderForeign(f"{path} is {kind}; expected a folder of flyball's own. Move it elsewhere and try again.")
+    return DocumentError(f"{path} is {kind}; expected a folder of flyball's own. Move it elsewhere and try again.")
 
 
 class LoopFolder:

@@ -23,16 +23,11 @@ from flyball.core.workflows.plan.sources.values import FORMATS, PlanUnreadable
 from flyball.documents.errors import DocumentError
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.plan_source import backlog_files, digest_of, read_plan
-from flyball.ports import Refusal
 
 LOCK_STALE_S = 10.0
 LOCK_PATIENCE_S = 60.0
 GONE = "is gone: put it back, for the task works to the plan in it"
 _PAUSE_S = 0.05
-
-
-class PlanUnusable(Refusal):
-    """The source of a plan cannot be read or marked as it is."""
 
 
 class PlanFiles:
@@ -45,11 +40,8 @@ class PlanFiles:
         """The plan as it is now; nothing but its hash where it has not changed."""
         path = self._root / request.source.path
         if not os.path.lexists(path):
-            raise PlanUnusable(f"{path} {GONE}")
-        try:
-            plan, digest = read_plan(request.source, self._root, parallel_stories=request.parallel_stories)
-        except DocumentError as error:
-            raise PlanUnusable(str(error)) from error
+            raise DocumentError(f"{path} {GONE}")
+        plan, digest = read_plan(request.source, self._root, parallel_stories=request.parallel_stories)
         return PlanRead(digest, None if digest == request.seen else plan)
 
     def mark(self, request: MarkEntries) -> EntriesMarked | Stale:
@@ -64,7 +56,7 @@ class PlanFiles:
         except EntryMoved:
             return Stale(_digest(path.read_bytes()) if path.is_file() else "")
         except (DocumentError, PlanUnreadable) as error:
-            raise PlanUnusable(f"{path} {error}" if str(error) == GONE else f"{path}: {error}") from error
+            raise DocumentError(f"{path} {error}" if str(error) == GONE else f"{path}: {error}") from error
 
     def _mark_folder(self, path: Path, request: MarkEntries) -> EntriesMarked | Stale:
         before = backlog_files(path)

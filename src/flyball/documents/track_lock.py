@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from flyball.documents.errors import TrackUnreadable
+from flyball.documents.errors import DocumentError
 
 LOCK = ".metadata.lock"
 HOLDER = "flyball"
@@ -58,12 +58,12 @@ def _take(lock: Path, tell: Tell, is_over: Callable[[], bool]) -> None:
             if _clear_stale(lock):
                 continue
             if is_over():
-                raise TrackUnreadable(f"{lock} is held by another program.") from None
+                raise DocumentError(f"{lock} is held by another program.") from None
             if attempt == TOLD_AT:
                 tell(f"waiting for {lock}, which another program holds; remove it if none does")
             time.sleep(POLL_S)
         except OSError as error:
-            raise TrackUnreadable(
+            raise DocumentError(
                 f"{lock.parent} cannot be written ({error.strerror}); expected a folder you may write."
             ) from error
         else:

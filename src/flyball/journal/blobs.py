@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flyball import faults
 from flyball.folders import make_directory, sync_directory
-from flyball.journal.errors import BlobCorrupt, BlobMissing, BlobUnwritable
+from flyball.journal.errors import BlobUnwritable, JournalError
 
 _REF = re.compile(r"[0-9a-f]{64}")
 
@@ -43,11 +43,11 @@ class FileBlobs:
         try:
             data = path.read_bytes()
         except FileNotFoundError as error:
-            raise BlobMissing(
+            raise JournalError(
                 f"The text {ref} is not in {self._directory}. Restore the folder from a backup."
             ) from error
         if hashlib.sha256(data).hexdigest() != ref:
-            raise BlobCorrupt(
+            raise JournalError(
                 f"The text {path} is damaged: its content does not match its name. Nothing was changed. "
                 "Restore it from a backup."
             )

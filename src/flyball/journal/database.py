@@ -11,14 +11,12 @@ from typing import Any, Self
 from urllib.parse import quote
 
 from flyball.folders import make_directory
-from flyball.journal.errors import JournalCorrupt, JournalGone, JournalNewer, JournalOlder, JournalUnwritable
+from flyball.journal.errors import JournalCorrupt, JournalGone, JournalNewer, JournalUnwritable
 
 APPLICATION_ID = 0x666C7962
 
-OLDEST = 2
-"""Facts of schema 1 knew no lanes; no release wrote them, and nothing reads them any more."""
-
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    # No release wrote what came before.
     (),
     (
         """CREATE TABLE tasks (
@@ -61,7 +59,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 
 
 def schema_of(connection: sqlite3.Connection, path: Path) -> int:
-    """The number of steps a file has had; a file of another program, of a newer flyball or of one before the first release is refused."""
+    """The number of steps a file has had; a file of another program or of a newer flyball is refused."""
     # All of one instant: another process may be migrating.
     queries = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
     with transaction(connection, "DEFERRED"):
@@ -72,11 +70,6 @@ def schema_of(connection: sqlite3.Connection, path: Path) -> int:
         raise JournalNewer(
             f"The journal {path} was written by a newer flyball (schema {version}; this one knows {len(MIGRATIONS)}). "
             "Install that version and try again; nothing was changed."
-        )
-    if tables and version < OLDEST:
-        raise JournalOlder(
-            f"The journal {path} was written by a flyball from before its first release (schema {version}), which this one cannot read. "
-            f"Move it away to start again: mv {path} {path}.old"
         )
     return version
 

@@ -20,7 +20,7 @@ import msgspec
 
 from flyball import faults
 from flyball.folders import make_directory
-from flyball.journal.errors import JournalUnwritable, LeaseHeld, LeaseLost, LeaseUnsupported
+from flyball.journal.errors import JournalError, JournalUnwritable, LeaseHeld, LeaseLost
 from flyball.journal.records import Holder
 
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
@@ -106,7 +106,10 @@ def _lock(scope: str, path: Path) -> int:
         except OSError as error:
             os.close(lock)
             if error.errno in _NO_LOCKS:
-                raise LeaseUnsupported(path, error.strerror or "") from error
+                raise JournalError(
+                    f"{path} cannot be locked ({error.strerror}): the file system has no flock. "
+                    "Set FLYBALL_HOME to a folder on a local disk and try again."
+                ) from error
             raise
         if _same_file(lock, path):
             return lock

@@ -10,7 +10,7 @@ import msgspec
 from flyball import faults
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN
-from flyball.workspace.errors import CheckpointExists, GitFailed
+from flyball.workspace.errors import GitFailed, WorkspaceError
 from flyball.workspace.files import folders_above, remove, scratch_copy
 from flyball.workspace.git import LONG, Git
 from flyball.workspace.ignored import Ignored, ignored_now
@@ -201,7 +201,7 @@ def save_labelled(
         return Snapshot(there, vault.tree(there), parent)
     tree, notes = work.save_tree(tip)
     if tree != vault.tree(there):
-        raise CheckpointExists(
+        raise WorkspaceError(
             f"The label {label} of task {work.task} already names {there[:12]}, whose files differ from those here now.",
             f"Choose another label, or restore it: flyball rollback {work.task} --to {label}",
         )

@@ -13,13 +13,7 @@ from flyball import process
 from flyball.core.model.naming import LOOP
 from flyball.folders import BYTE_CODE, CACHES
 from flyball.workspace import git as git_program
-from flyball.workspace.errors import (
-    BareRepository,
-    DamagedRepository,
-    DubiousOwnership,
-    NotARepository,
-    UnbornHead,
-)
+from flyball.workspace.errors import DamagedRepository, NotARepository, WorkspaceError
 from flyball.workspace.git import Git, environment, program, quote_path, records
 
 GITLINK = "160000"
@@ -57,7 +51,7 @@ class Repository(msgspec.Struct, frozen=True):
         git_program.version()
         git_dir, bare, inside, object_format = _find_git_dir(start)
         if bare:
-            raise BareRepository(f"{git_dir} is a bare repository: it has no working tree.", "Clone it and run there.")
+            raise WorkspaceError(f"{git_dir} is a bare repository: it has no working tree.", "Clone it and run there.")
         if not inside:
             raise NotARepository(f"{start} lies inside a git folder, not in a working tree.", "Change to the project.")
         root = Path(_line(start, "--show-toplevel"))
@@ -88,7 +82,7 @@ class Repository(msgspec.Struct, frozen=True):
         if self.damage:
             raise damaged_repository(self.root, self.damage)
         if self.head is None:
-            raise UnbornHead(
+            raise WorkspaceError(
                 f"{self.root} has no commit to start from.",
                 'Make one first: git add -A && git commit --allow-empty -m "Start"',
             )
@@ -256,7 +250,7 @@ def _check_owner(root: Path, git_dir: Path) -> None:
     declared = records(done.stdout)
     if "*" in declared or str(root) in declared:
         return
-    raise DubiousOwnership(
+    raise WorkspaceError(
         f"{root} belongs to another user, so its settings cannot be trusted.",
         f"If you trust it: git config --global --add safe.directory '{root}'",
     )

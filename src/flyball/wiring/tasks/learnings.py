@@ -31,10 +31,6 @@ OTHERS = "text of others"
 """The state of a learning that stands in the tree and in no journal here: nothing of it reaches a prompt."""
 
 
-class NoSuchLearning(Refusal):
-    """No learning has that number."""
-
-
 class LearningListed(msgspec.Struct, frozen=True):
     """A learning as `flyball learnings` tells it: whether a turn about the words asked for would be given it, and why."""
 
@@ -141,11 +137,9 @@ def speak_of(
         return _say(site, TaskId(entry.task), entry.fact.number, word, because)
     found = next(((path, fact) for known, path, fact in pages(site.repository.root) if known == key), None)
     if found is None:
-        raise NoSuchLearning(f"there is no learning {key}. See: flyball learnings")
+        raise Refusal(f"there is no learning {key}. See: flyball learnings")
     if word == "drop":
-        raise NoSuchLearning(
-            f"{key} is {OTHERS} and reaches no prompt, so there is nothing to drop. See: flyball learnings"
-        )
+        raise Refusal(f"{key} is {OTHERS} and reaches no prompt, so there is nothing to drop. See: flyball learnings")
     return _adopt(site, adopting(), *found, because)
 
 

@@ -7,11 +7,11 @@ import msgspec
 from flyball.core.model.state import State
 from flyball.core.model.task import TaskId
 from flyball.core.workflows.registry import edits_documents
+from flyball.ports import Refusal
 from flyball.projections.views.situation import situation
 from flyball.projections.views.standing import is_delivered, next_command
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.inbox import waiting
-from flyball.wiring.tasks.opening import NotDone
 from flyball.wiring.tasks.surroundings import look_around
 from flyball.workspace.publish import look
 from flyball.workspace.repository import Repository
@@ -40,7 +40,7 @@ def merge_task(site: Site, task: TaskId, environment: Mapping[str, str]) -> Merg
         command = (
             next_command(state, waiting(site, state)) or f"flyball {'watch' if seen.controlled else 'resume'} {task}"
         )
-        raise NotDone(f"{task} is {situation(state, seen)}, not DONE, so nothing was merged. Next: {command}")
+        raise Refusal(f"{task} is {situation(state, seen)}, not DONE, so nothing was merged. Next: {command}")
     # The task may have taken hours: what is checked out now is asked for anew.
     repository = Repository.find(site.repository.root)
     branch, into = f"flyball/{task}", repository.branch or ""

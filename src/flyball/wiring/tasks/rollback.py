@@ -28,14 +28,14 @@ from flyball.projections.wording import short
 from flyball.wiring.run.manual_session import ManualSession, manual_session
 from flyball.wiring.run.trackers import PlanSources
 from flyball.wiring.site import Site
-from flyball.wiring.tasks.checkpoints import START, NoSuchCheckpoint, checkpoints, find_checkpoint
+from flyball.wiring.tasks.checkpoints import (
+    START,
+    checkpoints,
+    find_checkpoint,
+)
 from flyball.wiring.tasks.surroundings import look_around
 
 _AGAIN = "rollback-"
-
-
-class HoldsTrick(Refusal):
-    """The checkpoint was caught with a trick, so nothing is built on it."""
 
 
 class RolledBack(msgspec.Struct, frozen=True):
@@ -84,12 +84,12 @@ def _target(task: TaskId, found: list[CheckpointRecord], word: str) -> Checkpoin
     """The checkpoint to go back to; refuses one that nothing may be built on."""
     target = find_checkpoint(task, found, word)
     if target.tricked:
-        raise HoldsTrick(
+        raise Refusal(
             f"{target.label} of {task} holds a trick, so it cannot be restored: {target.tricked}."
             f" Choose another: flyball checkpoints {task}; the last good one: flyball rollback {task} --to last-good"
         )
     if target.lane != MAIN:
-        raise NoSuchCheckpoint(
+        raise Refusal(
             f"{target.label} is a checkpoint of {target.lane} alone and not on the branch; see it with:"
             f" flyball diff {task} {target.label}. Checkpoints of the branch: flyball checkpoints {task}"
         )
@@ -100,7 +100,7 @@ def _reclaim_finished(site: Site, hand: ManualSession, target: CheckpointRecord)
     """Refuse what would not lead on; the user's branch that has the work already, which stays as it is."""
     task, state = hand.state.task.id, hand.state
     if not site.view(task).history.can_restore(target):
-        raise NoSuchCheckpoint(
+        raise Refusal(
             f"{target.label} is older than the reopening of {task} and belongs to delivered work; expected a checkpoint made"
             f" since, such as reopened-{state.rounds}. See: flyball checkpoints {task}"
         )

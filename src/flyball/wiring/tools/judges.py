@@ -27,14 +27,10 @@ from flyball.workspace.workspace import GitWorkspace
 NAME = TaskId("000-dispatch")
 
 
-class JudgeMissing(Refusal):
-    """No agent is configured that could judge."""
-
-
 def require_agent(file: FileConfig | None) -> Cast:
     """Who could judge; refuses where nobody is named."""
     if file is None or not (file.top.agent or file.agents):
-        raise JudgeMissing(
+        raise Refusal(
             'Passes that need judgement need an agent, and none is configured. Name one in flyball.toml (agent = "NAME"), or '
             "run only what is measured, with the option --measured-only."
         )
