@@ -286,17 +286,6 @@ def test_what_a_person_writes_meanwhile_is_not_written_over(work, monkeypatch):
     assert b"status: in-progress" in path.read_bytes().split(TWO.encode())[0]
 
 
-def test_a_file_that_never_rests_is_left_alone(work, monkeypatch):
-    path = work.issues / "high.md"
-    monkeypatch.setattr(
-        faults, "point", lambda name: path.write_bytes(path.read_bytes() + b"x") if "inside" in name else 0
-    )
-    with pytest.raises(WorkFolderUnusable, match="keeps changing"):
-        IssueFiles(work.root).set_status("high.md", ONE, "in-progress")
-    assert b"status: in-progress" not in path.read_bytes().split(TWO.encode())[0]
-    assert not list(work.issues.glob(".*"))
-
-
 def test_a_folder_where_a_file_should_be_is_named_and_counts_as_malformed(work):
     (work.issues / "medium.md").mkdir()
     backlog = WorkFolder(work.root).backlog()

@@ -201,19 +201,6 @@ def test_a_lock_older_than_ten_seconds_counts_for_nothing(master: File, folder: 
     assert isinstance(master.mark("1.1"), EntriesMarked)
 
 
-def test_tags_that_another_program_lost_in_that_instant_are_named(
-    master: File, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def point(name: str) -> None:
-        if name == "work.write.after":
-            master.path.write_text(json.dumps({"master": MASTER["master"]}))
-
-    request = master.finish("1.1")
-    monkeypatch.setattr(faults, "point", point)
-    with pytest.raises(DocumentError, match="lost the tags other"):
-        master.files.mark(request)
-
-
 def test_backlog_md_files_are_marked_each_and_one_that_changed_is_stale(tmp_path: Path) -> None:
     pages = {f"task-{n} - A.md": f"---\nid: task-{n}\nstatus: To Do\n---\n- [ ] #1 a\n".encode() for n in (1, 2)}
     folder = File(tmp_path, "backlog/tasks/task-1 - A.md", pages["task-1 - A.md"], "backlog.md")

@@ -18,7 +18,7 @@ from flyball.documents.errors import DocumentError
 from flyball.documents.track_documents import (
     TrackDocuments,
 )
-from flyball.documents.track_lock import LOCK
+from flyball.documents.track_folder import LOCK
 from flyball.ports import Stop
 from flyball.process.stop import StopFlag
 

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from flyball.documents.errors import DocumentError
-from flyball.documents.track_folder import read_track, update_metadata
-from flyball.documents.track_lock import LOCK
+from flyball.documents.track_folder import LOCK, read_track, update_metadata
 
 pytestmark = pytest.mark.req("D31")
 

@@ -17,7 +17,6 @@ MAX_BYTES = 64 * 1024 * 1024
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_ATTEMPTS = 5
 _BEING_PUT = ".flyball-new"
 """How the names end of files on their way into their place."""
 
@@ -100,14 +99,13 @@ class KeptFolder:
             with self.within(folder) as inner:
                 return inner.edit(rest, change)
         self.clear()
-        for _ in range(_ATTEMPTS):
+        while True:
             before = self.read(name)
             after = change(before)
             if after is None or after == before:
                 return False
             if self._replace(name, before, after):
                 return True
-        raise WorkFolderUnusable(f"{self.path}/{name} keeps changing; try again when nobody else writes it.")
 
     def move(self, name: str, to: str) -> None:
         try:

@@ -8,8 +8,6 @@ from contextlib import suppress
 
 from flyball import faults
 
-Stamp = tuple[int, int, int]
-"""What tells a file from one written later under its name."""
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -18,10 +16,6 @@ def status_of(folder: int, name: str) -> os.stat_result | None:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
-
-
-def stamp(status: os.stat_result | None) -> Stamp | None:
-    return None if status is None else (status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def content(folder: int, name: str) -> bytes | None:

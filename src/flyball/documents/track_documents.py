@@ -20,8 +20,8 @@ from flyball.core.workflows.track import effects as ed, plan_text, registers
 from flyball.core.workflows.track.effects import EditTrack, ReadTrack, TrackEdited, TrackRead, TrackStale
 from flyball.documents.errors import DocumentError
 from flyball.documents.kept_files import KeptFolder
+from flyball.documents.shared_lock import Tell, tell_nobody
 from flyball.documents.track_folder import METADATA, read_track, update_metadata, write_page
-from flyball.documents.track_lock import Tell, tell_nobody
 from flyball.ports import Stop
 from flyball.projections.files.evaluation_report import PAGE as REPORT, evaluation_report
 

@@ -11,11 +11,13 @@ from flyball.core.text.json_edits import NotAnObject, with_values
 from flyball.core.text.quantities import first_few
 from flyball.documents.errors import DocumentError
 from flyball.documents.kept_files import KeptFolder
+from flyball.documents.shared_lock import Tell, hold_lock, tell_nobody
 from flyball.documents.source import SourceDocument, place_below, read_bytes, read_text
-from flyball.documents.track_lock import Tell, hold_lock, tell_nobody
 
 TRACKS = Path("conductor") / "tracks"
 SPECIFICATION, METADATA = "spec.md", "metadata.json"
+LOCK, STALE_S = ".metadata.lock", 600.0
+"""The lock of all who write the metadata, as its other writers make it; one that old was left by a program that is gone."""
 
 
 class Track(msgspec.Struct, frozen=True):
@@ -104,7 +106,8 @@ def update_metadata(
                 f"{path}: {error}; expected an object there. Fix it and run the command again."
             ) from error
 
-    with hold_lock(folder, tell=tell, is_over=is_over), KeptFolder.below(folder) as kept:
+    lock = hold_lock(folder / LOCK, Path.mkdir, stale_s=STALE_S, tell=tell, is_over=is_over)
+    with lock, KeptFolder.below(folder) as kept:
         kept.edit(METADATA, change)
 
 
