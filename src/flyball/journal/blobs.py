@@ -67,28 +67,17 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a text under its name at once where that is free: nobody asks for it before it is whole, and then it is checked.
-
-    What is there already was left by a kill or is damaged, and is replaced in one step.
-    """
+    """Put a text in place in one step; one that a kill or damage left there is replaced."""
     faults.point("blob.put.before")
-    try:
-        _fill(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), path, data)
-        faults.point("blob.put.inside")
-    except FileExistsError:
-        descriptor, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
-        _fill(descriptor, Path(name), data)
-        faults.point("blob.put.inside")
-        Path(name).replace(path)
-    faults.point("blob.put.after")
-
-
-def _fill(descriptor: int, path: Path, data: bytes) -> None:
+    descriptor, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        faults.point("blob.put.inside")
+        Path(name).replace(path)
     except BaseException:
-        path.unlink(missing_ok=True)
+        Path(name).unlink(missing_ok=True)
         raise
+    faults.point("blob.put.after")

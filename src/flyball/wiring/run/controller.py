@@ -64,7 +64,6 @@ class Controller(msgspec.Struct, frozen=True):
                 known=view.state,
                 listeners=(view.take_in, rendering, *self.listeners),
                 settled=rendering.settle,
-                check=held.lease.check,
             )
             return asyncio.run(_drive(driver, self.task, said, self.notify))
 
