@@ -66,12 +66,6 @@ def test_a_branch_that_is_checked_out_is_not_moved(user, workspace, saved, at, t
     workspace.publish(later.commit)
 
 
-def test_a_branch_without_a_commit_that_a_tree_is_on_is_not_made(user, workspace, saved):
-    user.git("checkout", "-q", "--orphan", BRANCH)
-    with pytest.raises(WorkspaceError, match="switch --detach"):
-        workspace.publish(saved.commit)
-
-
 def test_a_lock_left_by_a_killed_publication_is_no_obstacle(user, workspace, saved):
     lock = user.root / ".git" / "refs" / "heads" / f"{BRANCH}.lock"
     lock.parent.mkdir(parents=True)

@@ -24,7 +24,6 @@ from flyball.documents.issue_files import IssueFiles
 from flyball.documents.kept_files import KeptFolder
 
 _SYSTEMS = {"darwin": "macos", "win32": "windows"}
-_READS = 5
 
 
 class _ChangedMeanwhile(Exception):
@@ -38,14 +37,12 @@ class BacklogFolders:
         self._root = root
 
     def read(self, request: ReadBacklog) -> BacklogRead:
-        """The folder as it is, with the hashes of the very files that were read."""
+        """The folder as it is, with the hashes of its files."""
         root = self._above(request.path)
         folder = wf.WorkFolder(root, request.ignore)
-        for _ in range(_READS):
-            before = _hashes(root)
-            found = folder.read()
-            if _hashes(root) == before:
-                break
+        # Hashed first: what somebody saves in between is stale when it is edited, and is read again.
+        before = _hashes(root)
+        found = folder.read()
         excerpts = folder.excerpts()
         return BacklogRead(
             _open_backlog(found.backlog, request.issue),

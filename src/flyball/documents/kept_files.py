@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from flyball import faults
+from flyball.documents import open_folder
 from flyball.documents.errors import DocumentError, WorkFolderUnusable
 
 MAX_BYTES = 64 * 1024 * 1024
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BEING_PUT = ".flyball-new"
 """How the names end of files on their way into their place."""
 
@@ -126,7 +126,7 @@ class KeptFolder:
         fresh = f".{name}{_BEING_PUT}"
         try:
             faults.point("work.write.before")
-            self._write(fresh, name, after)
+            open_folder.write_beside(self._descriptor, fresh, name, after, durable=True)
             faults.point("work.write.inside")
             if self.read(name) != before:
                 os.unlink(fresh, dir_fd=self._descriptor)
@@ -139,17 +139,6 @@ class KeptFolder:
             raise self._unusable(name, error) from error
         faults.point("work.write.after")
         return True
-
-    def _write(self, fresh: str, name: str, raw: bytes) -> None:
-        with os.fdopen(os.open(fresh, _NEW, 0o644, dir_fd=self._descriptor), "wb") as file:
-            with suppress(FileNotFoundError):
-                there = os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
-                with suppress(PermissionError):
-                    os.fchown(file.fileno(), there.st_uid, there.st_gid)
-                os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
 
     def clear(self) -> None:
         for left in [each for each in self.names() if each.startswith(".") and each.endswith(_BEING_PUT)]:

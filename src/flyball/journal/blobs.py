@@ -24,7 +24,7 @@ class FileBlobs:
         ref = hashlib.sha256(data).hexdigest()
         path = self._path(ref)
         try:
-            if not _holds(path, data):
+            if not (path.exists() and path.read_bytes() == data):
                 make_directory(self._directory)
                 path.parent.mkdir(mode=0o700, exist_ok=True)
                 _write(path, data)
@@ -57,13 +57,6 @@ class FileBlobs:
         if not _REF.fullmatch(ref):
             raise ValueError(f"{ref!r} does not name a text; expected 64 hexadecimal digits.")
         return self._directory / ref[:2] / ref
-
-
-def _holds(path: Path, data: bytes) -> bool:
-    try:
-        return path.read_bytes() == data
-    except FileNotFoundError:
-        return False
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -74,13 +74,9 @@ def schema_of(connection: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def is_current(connection: sqlite3.Connection, path: Path) -> bool:
-    return schema_of(connection, path) == len(MIGRATIONS)
-
-
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Bring a file to the newest schema; processes that open it together take turns."""
-    while not is_current(connection, path):
+    while schema_of(connection, path) < len(MIGRATIONS):
         with transaction(connection, "IMMEDIATE"):
             version = schema_of(connection, path)
             if version < len(MIGRATIONS):
@@ -141,8 +137,12 @@ class Database:
         """Open or make the file; where it cannot be written it is opened for reading, and writing says why not."""
         _refuse_emptied(path)
         try:
-            _make_parent(path)
+            make_directory(path.parent)
             return cls(path, _connect(path, _WRITING, patience_s))
+        except OSError as error:
+            raise JournalUnwritable(
+                f"The folder {path.parent} for the journal cannot be made ({error.strerror}). Make it yourself, or set FLYBALL_HOME to another."
+            ) from error
         except JournalUnwritable as error:
             if not path.exists():
                 raise
@@ -212,7 +212,7 @@ def _connect(path: Path, mode: str, patience_s: float) -> sqlite3.Connection:
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA foreign_keys = ON")
                 migrate(connection, path)
-            elif not is_current(connection, path):
+            elif schema_of(connection, path) < len(MIGRATIONS):
                 raise JournalUnwritable(
                     f"The journal {path} is of an older flyball and read-only. Make it writable and try again."
                 )
@@ -244,15 +244,6 @@ def _use_wal(connection: sqlite3.Connection, patience_s: float) -> None:
         else:
             return
     connection.execute("PRAGMA journal_mode = WAL")
-
-
-def _make_parent(path: Path) -> None:
-    try:
-        make_directory(path.parent)
-    except OSError as error:
-        raise JournalUnwritable(
-            f"The folder {path.parent} for the journal cannot be made ({error.strerror}). Make it yourself, or set FLYBALL_HOME to another."
-        ) from error
 
 
 def _refuse_emptied(path: Path) -> None:

@@ -47,9 +47,8 @@ def look(repository: Repository, branch: str) -> BranchPlace:
             name, _, folder = rest.partition(" ")
             tips[name], folders[name] = tip, folder
     clashing = [name for name in tips if name in above or name.startswith(f"{own}/")]
-    # A branch without a commit is no ref yet, but a tree may be on it all the same.
-    used = folders[own] if own in tips else _checked_out_at(git, branch)
-    return BranchPlace(tips.get(own), tuple(name.removeprefix("refs/heads/") for name in clashing), used or None)
+    others = tuple(name.removeprefix("refs/heads/") for name in clashing)
+    return BranchPlace(tips.get(own), others, folders.get(own) or None)
 
 
 def publish(
@@ -112,17 +111,6 @@ def check_branch(branch: str, there: BranchPlace, old: str | None) -> None:
 
 def _place(commit: str | None) -> str:
     return f"at {commit[:12]}" if commit else "absent"
-
-
-def _checked_out_at(git: Git, branch: str) -> str | None:
-    folder = ""
-    for field in records(git.out("worktree", "list", "--porcelain", "-z")):
-        word, _, rest = field.partition(" ")
-        if word == "worktree":
-            folder = rest
-        elif word == "branch" and rest == f"refs/heads/{branch}":
-            return folder
-    return None
 
 
 def _known_to_user(repository: Repository, vault: Vault, base: str, there: str | None) -> list[str]:

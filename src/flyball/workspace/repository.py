@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -122,8 +122,11 @@ class Repository(msgspec.Struct, frozen=True):
         asked = _as_person(self.git_dir, "config", "--type=path", "core.excludesFile")
         told = os.fsdecode(asked.stdout.removesuffix(b"\n"))
         personal = self.root / told if asked.code == 0 and told else Path("~/.config/git/ignore").expanduser()
-        told_elsewhere = (_readable(path) for path in (personal, self.common_dir / "info" / "exclude"))
-        return b"\n".join((LEAVINGS, CACHED, INSTALLED, *told_elsewhere))
+        rules = [LEAVINGS, CACHED, INSTALLED]
+        for path in (personal, self.common_dir / "info" / "exclude"):
+            with suppress(OSError):
+                rules.append(path.read_bytes() + b"\n")
+        return b"\n".join(rules)
 
     def identity(self) -> tuple[str, str]:
         """The name and address the user commits with, as their git settings say; empty where they say nothing."""
@@ -263,10 +266,3 @@ def _as_person(git_dir: Path | None, *args: str) -> process.Captured:
         env.pop(name)
     where = [f"--git-dir={git_dir}"] if git_dir is not None else []
     return process.capture([program(), *where, *args], cwd=Path("/"), env=env)
-
-
-def _readable(path: Path) -> bytes:
-    try:
-        return path.read_bytes() + b"\n"
-    except OSError:
-        return b""

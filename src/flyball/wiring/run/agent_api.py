@@ -6,7 +6,6 @@ turn's own report. Outside it reads the journal; nothing that is said there reac
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
@@ -17,13 +16,6 @@ from flyball.documents.turn_notes import TurnNotes
 from flyball.ports import Refusal
 from flyball.projections.files.verdict_file import NAME as VERDICT, GateShown, TaskVerdict, task_verdict
 from flyball.wiring.site import Site
-
-
-class AgentApi(Protocol):
-    def verdict(self, task: str) -> TaskVerdict: ...
-    def turn(self) -> dict[str, str]: ...
-    def progress(self, summary: str) -> str: ...
-    def question(self, text: str, options: tuple[str, ...], default: str) -> str: ...
 
 
 class TurnApi(msgspec.Struct, frozen=True):
@@ -85,17 +77,20 @@ class SiteApi(msgspec.Struct, frozen=True):
     def turn(self) -> dict[str, str]:
         return {}
 
-    def progress(self, summary: str) -> str:  # noqa: ARG002 - the protocol's words
+    def progress(self, summary: str) -> str:  # noqa: ARG002 - as in a turn
         raise DocumentError(
             "flyball does not drive this conversation, so there is no turn your progress would belong to, and nothing was kept. "
             "Tell the person; what is true of the work is measured by: flyball resume"
         )
 
-    def question(self, text: str, options: tuple[str, ...], default: str) -> str:  # noqa: ARG002 - the protocol's words
+    def question(self, text: str, options: tuple[str, ...], default: str) -> str:  # noqa: ARG002 - as in a turn
         raise DocumentError(
             "flyball does not drive this conversation, so nothing was asked. Ask the person here. A question the task itself has "
             "asked is answered by: flyball answer"
         )
+
+
+AgentApi = TurnApi | SiteApi
 
 
 def agent_api(start: Path, environment: Mapping[str, str], choose: Callable[[Site, str], TaskId]) -> AgentApi:

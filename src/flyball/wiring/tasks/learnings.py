@@ -70,7 +70,8 @@ def search(site: Site, text: str = "", files: Sequence[str] = ()) -> list[Learni
         fits = asking and each.entry.usable and not stale and each.score >= WEIGHTS.least and count < WEIGHTS.most
         count += fits
         shown.append(_listing(each, stale, asking=asking, fits=fits))
-    found = [each for each in shown if not asking or each.shown or _shares(each.why)]
+    sharing = ("words", "shares", "same folder")
+    found = [each for each in shown if not asking or each.shown or any(word in each.why for word in sharing)]
     if not asking:
         found.sort(key=lambda each: (each.at is not None, each.at), reverse=True)
     asked = set(words(text))
@@ -97,10 +98,6 @@ def _listing(each: Ranked, stale: str, *, asking: bool, fits: bool) -> LearningL
         each.score if asking else 0.0,
         each.why if asking else "",
     )
-
-
-def _shares(why: str) -> bool:
-    return any(word in why for word in ("words", "shares", "same folder"))
 
 
 def _of_others(site: Site, entries: dict[str, LearningEntry]) -> Iterator[LearningListed]:

@@ -68,7 +68,8 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         _accept_again(hand, base, target, stage, *workflow_of(hand.state.task).undo(hand.state, labels, base.label))
         _write_reopened(site, hand)
         unmarked = _take_marks_back(site, hand)
-        if target.label == START or _before_tests(hand.state, stage):
+        workflow = workflow_of(hand.state.task)
+        if target.label == START or (not workflow.rolled_back_to and stage == workflow.stages[0]):
             # No accepted work of this round is left, so its tests are no longer what is protected: the head's are.
             hand.append(ev.Moved(stage, stage, f"rolled back to {target.label} by a person", accepts_tests=True))
         _restore(hand, target, undone)
@@ -108,12 +109,6 @@ def _reclaim_finished(site: Site, hand: ManualSession, target: CheckpointRecord)
         return ""
     hand.workspace.reclaim()
     return look_around(site, state).merged_into
-
-
-def _before_tests(state: State, stage: str) -> bool:
-    """Whether a task whose stages follow each other is back in the first of them."""
-    workflow = workflow_of(state.task)
-    return not workflow.rolled_back_to and stage == workflow.stages[0]
 
 
 def stage_after(events: Iterable[ev.Event], target: CheckpointRecord) -> str:
