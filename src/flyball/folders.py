@@ -29,31 +29,20 @@ def walk(top: str | os.PathLike[str]) -> Iterator[tuple[str, list[str], list[str
         links: set[str] = set()
         with suppress(OSError), os.scandir(above) as found:
             for entry in found:
-                if not _is_folder(entry):
-                    names.append(entry.name)
-                    continue
-                folders.append(entry.name)
+                is_folder = False
+                with suppress(OSError):
+                    is_folder = entry.is_dir()
+                (folders if is_folder else names).append(entry.name)
                 if entry.is_symlink():
                     links.add(entry.name)
         yield above, folders, names
         waiting += [f"{above}/{name}" for name in reversed(folders) if name not in links]
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
-
-
 def environment_folders(root: Path, names: Collection[str]) -> tuple[str, ...]:
     """The folders of these names in a tree, at any depth; in one of them no other is looked for."""
-    found = []
-    for above, folders, _ in walk(root):
-        at = Path(above).relative_to(root)
-        found += [str(at / name) for name in folders if name in names and not Path(above, name).is_symlink()]
-        folders[:] = [name for name in folders if name not in names and name != ".git"]
-    return tuple(sorted(found))
+    found = all_environments(root, names)
+    return tuple(name for name in found if Path(name).name in names and not (root / name).is_symlink())
 
 
 def users_environments(root: Path, names: Collection[str]) -> tuple[str, ...]:

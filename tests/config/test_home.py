@@ -5,7 +5,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from flyball.config.errors import HomeInsideTree, HomeUnusable
+from flyball.config.errors import ConfigError
 from flyball.config.home import RepositoryHome, home_folder
 from flyball.core.model.task import TaskId
 
@@ -26,7 +26,7 @@ def test_the_variable_names_the_home_and_the_platform_does_otherwise(tmp_path: P
 
 
 def test_a_relative_home_is_refused() -> None:
-    with pytest.raises(HomeUnusable, match="FLYBALL_HOME is 'state'; expected an absolute path"):
+    with pytest.raises(ConfigError, match="FLYBALL_HOME is 'state'; expected an absolute path"):
         home_folder({"FLYBALL_HOME": "state"})
 
 
@@ -72,18 +72,18 @@ def test_everything_of_a_task_lies_below_its_folder(root: Path, tmp_path: Path) 
 def test_a_home_inside_the_repository_is_refused(root: Path, tmp_path: Path, below: str) -> None:
     (tmp_path / "link").symlink_to(root)
     for way in (root, tmp_path / "link"):
-        with pytest.raises(HomeInsideTree, match="where an agent could reach it; expected a folder outside"):
+        with pytest.raises(ConfigError, match="where an agent could reach it; expected a folder outside"):
             of(root, way / below)
 
 
 def test_a_home_that_cannot_be_made_is_a_clear_error(root: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(HomeUnusable, match=r"cannot be used \(Not a directory\); expected a folder you can write to"):
+    with pytest.raises(ConfigError, match=r"cannot be used \(Not a directory\); expected a folder you can write to"):
         of(root, tmp_path / "file" / "home").prepare()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_home_that_cannot_be_written_is_a_clear_error(root: Path, tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o500)
-    with pytest.raises(HomeUnusable, match=r"cannot be used \(Permission denied\).*set FLYBALL_HOME"):
+    with pytest.raises(ConfigError, match=r"cannot be used \(Permission denied\).*set FLYBALL_HOME"):
         of(root, tmp_path / "closed" / "home").prepare()

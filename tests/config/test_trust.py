@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from flyball.config import trust
-from flyball.config.errors import NotTrusted
+from flyball.config.errors import ConfigError
 from flyball.config.file import FileConfig, parse
 from flyball.config.home import RepositoryHome
 from flyball.config.settings import RunFlags
@@ -38,7 +38,7 @@ def test_what_would_run_is_shown(config: FileConfig) -> None:
 
 
 def test_nothing_is_trusted_until_a_person_said_so(home: RepositoryHome, config: FileConfig) -> None:
-    with pytest.raises(NotTrusted, match=r"flyball.toml is not trusted.*gate test runs: pytest.*type: flyball trust"):
+    with pytest.raises(ConfigError, match=r"flyball.toml is not trusted.*gate test runs: pytest.*type: flyball trust"):
         trust.require(home, config)
     record = trust.record(home, config)
     trust.require(home, config)

@@ -21,7 +21,10 @@ from flyball.core.workflows.backlog.edits import (
 )
 from flyball.core.workflows.backlog.effects import BacklogRead, EditBacklog, ReadBacklog
 from flyball.core.workflows.backlog.values import Issue, Session
-from flyball.documents.backlog_folder import BacklogFolders, BacklogUnusable
+from flyball.documents.backlog_folder import (
+    BacklogFolders,
+)
+from flyball.documents.errors import DocumentError
 
 ONE, TWO, THREE = "BUG-001@aaaaaa", "BUG-002@bbbbbb", "FEAT-003@cccccc"
 NEW = Issue("SEC-001@dddddd", "Injection", file="high.md", type="security", priority="high", created="2026-02-01")
@@ -157,7 +160,7 @@ def test_keys_of_the_state_that_are_not_ours_are_kept(work: Work) -> None:
 
 
 def test_a_folder_that_is_gone_is_a_refusal_and_no_internal_error(tmp_path: Path) -> None:
-    with pytest.raises(BacklogUnusable, match="no folder"):
+    with pytest.raises(DocumentError, match="no folder"):
         BacklogFolders(tmp_path).read(ReadBacklog(EffectId("read/1"), ".work"))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.documents.errors import ExportedFilesForeign, ExportedFilesUnwritable
+from flyball.documents.errors import DocumentError
 from flyball.documents.exported_files import write_exported
 
 MANIFEST = "agents/flyball-export.json"
@@ -33,7 +33,7 @@ def test_a_later_export_replaces_what_an_earlier_one_wrote_and_leaves_the_rest(t
 def test_a_file_of_the_users_stops_the_export_before_anything_is_written(tmp_path):
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "two.md").write_text("mine\n")
-    with pytest.raises(ExportedFilesForeign, match=r"agents/two\.md .* --force"):
+    with pytest.raises(DocumentError, match=r"agents/two\.md .* --force"):
         write(tmp_path, FIRST)
     assert sorted(p.name for p in (tmp_path / "agents").iterdir()) == ["two.md"]
 
@@ -41,7 +41,7 @@ def test_a_file_of_the_users_stops_the_export_before_anything_is_written(tmp_pat
 def test_a_file_edited_since_is_the_users(tmp_path):
     write(tmp_path, FIRST)
     (tmp_path / "agents" / "one.md").write_text("one, as I like it\n")
-    with pytest.raises(ExportedFilesForeign):
+    with pytest.raises(DocumentError, match="changed since"):
         write(tmp_path, LATER)
     assert (tmp_path / "agents" / "one.md").read_text() == "one, as I like it\n"
     assert write(tmp_path, LATER, force=True).written == ("agents/one.md",)
@@ -53,7 +53,7 @@ def test_without_its_manifest_a_file_is_ours_only_if_it_is_as_wanted(tmp_path):
     (tmp_path / MANIFEST).write_text("{not json")
     assert write(tmp_path, FIRST).written == ()
     (tmp_path / MANIFEST).unlink()
-    with pytest.raises(ExportedFilesForeign):
+    with pytest.raises(DocumentError, match="changed since"):
         write(tmp_path, LATER)
 
 
@@ -62,7 +62,7 @@ def test_a_link_is_never_written_through(tmp_path):
     outside.write_text("mine\n")
     (tmp_path / "to" / "agents").mkdir(parents=True)
     (tmp_path / "to" / "agents" / "one.md").symlink_to(outside)
-    with pytest.raises(ExportedFilesForeign):
+    with pytest.raises(DocumentError, match="changed since"):
         write(tmp_path / "to", FIRST)
     write(tmp_path / "to", FIRST, force=True)
     assert outside.read_text() == "mine\n"
@@ -72,11 +72,11 @@ def test_a_link_is_never_written_through(tmp_path):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "to").mkdir(mode=0o500)
-    with pytest.raises(ExportedFilesUnwritable, match=r"--to DIR"):
+    with pytest.raises(DocumentError, match=r"--to DIR"):
         write(tmp_path / "to", FIRST)
 
 
 def test_a_file_in_the_place_of_a_folder_is_named(tmp_path):
     (tmp_path / "agents").write_text("a file\n")
-    with pytest.raises(ExportedFilesUnwritable, match=r"agents.* could not be written"):
+    with pytest.raises(DocumentError, match=r"agents.* could not be written"):
         write(tmp_path, FIRST)

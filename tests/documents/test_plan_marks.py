@@ -14,7 +14,10 @@ from flyball.core.model.task import EffectId, Source
 from flyball.core.workflows.plan.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
 from flyball.core.workflows.plan.sources.marking import finishing, undoing
 from flyball.core.workflows.plan.sources.values import ImportedPlan
-from flyball.documents.plan_marks import PlanFiles, PlanUnusable
+from flyball.documents.errors import DocumentError
+from flyball.documents.plan_marks import (
+    PlanFiles,
+)
 
 pytestmark = pytest.mark.req("O23")
 
@@ -145,10 +148,10 @@ def test_a_file_that_is_gone_or_a_link_is_refused(tasks: File) -> None:
     request = tasks.finish("T002")
     other = tasks.path.with_name("other.md")
     tasks.path.rename(other)
-    with pytest.raises(PlanUnusable, match="is gone: put it back"):
+    with pytest.raises(DocumentError, match="is gone: put it back"):
         tasks.files.mark(request)
     tasks.path.symlink_to(other)
-    with pytest.raises(PlanUnusable, match="not a link"):
+    with pytest.raises(DocumentError, match="not a link"):
         tasks.files.mark(request)
 
 
@@ -196,19 +199,6 @@ def test_a_lock_older_than_ten_seconds_counts_for_nothing(master: File, folder: 
     lock.mkdir() if folder else lock.touch()
     os.utime(lock, (1, 1))
     assert isinstance(master.mark("1.1"), EntriesMarked)
-
-
-def test_tags_that_another_program_lost_in_that_instant_are_named(
-    master: File, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def point(name: str) -> None:
-        if name == "work.write.after":
-            master.path.write_text(json.dumps({"master": MASTER["master"]}))
-
-    request = master.finish("1.1")
-    monkeypatch.setattr(faults, "point", point)
-    with pytest.raises(PlanUnusable, match="lost the tags other"):
-        master.files.mark(request)
 
 
 def test_backlog_md_files_are_marked_each_and_one_that_changed_is_stale(tmp_path: Path) -> None:

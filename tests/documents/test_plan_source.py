@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from flyball.core.workflows.plan.sources.values import Format
-from flyball.documents.errors import SourceUnreadable
+from flyball.documents.errors import DocumentError
 from flyball.documents.plan_source import format_of_boxes, read_plan_source, recognise, with_note_on_boxes
 from flyball.documents.source import SourceDocument, read_source
 
@@ -97,7 +97,7 @@ def test_the_tag_of_task_master_is_typed_after_the_path_or_the_one_in_use(tmp_pa
     assert read(path.with_name("tasks.json#feature"), tmp_path).source.selector == "feature"
     put(tmp_path, ".taskmaster/state.json", '{"currentTag": "feature"}')
     assert read(path, tmp_path).items[0].id == "7"
-    with pytest.raises(SourceUnreadable, match="there is no tag other; expected one of master, feature"):
+    with pytest.raises(DocumentError, match="there is no tag other; expected one of master, feature"):
         read(path.with_name("tasks.json#other"), tmp_path)
 
 
@@ -115,7 +115,7 @@ def test_the_tag_of_task_master_is_typed_after_the_path_or_the_one_in_use(tmp_pa
 def test_what_cannot_be_worked_is_named_with_file_line_and_what_was_expected(
     tmp_path: Path, place: str, content: str, problem: str
 ) -> None:
-    with pytest.raises(SourceUnreadable, match=problem):
+    with pytest.raises(DocumentError, match=problem):
         read(put(tmp_path, place, content), tmp_path)
 
 
@@ -168,7 +168,7 @@ def test_an_entry_among_other_things_that_cannot_be_worked_is_refused_with_its_l
 ) -> None:
     path = put(tmp_path, "notes.md", MIXED.replace(old, new))
     assert format_of_boxes(path, tmp_path) == "plain"
-    with pytest.raises(SourceUnreadable) as refused:
+    with pytest.raises(DocumentError) as refused:
         read_plan_source(path, tmp_path, "plain")
     assert told in str(refused.value)
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.documents.errors import SourceUnreadable
+from flyball.documents.errors import DocumentError
 from flyball.documents.source import MAX_BYTES, read_source
 
 PRP = """\
@@ -92,16 +92,16 @@ def test_what_is_no_document_is_refused_with_a_sentence(
     document: Path, tmp_path: Path, content: bytes, sentence: str
 ) -> None:
     document.write_bytes(content)
-    with pytest.raises(SourceUnreadable, match=sentence) as refused:
+    with pytest.raises(DocumentError, match=sentence) as refused:
         read_source(document, tmp_path)
     assert str(document) in str(refused.value)
 
 
 def test_a_missing_file_a_folder_and_a_pipe_are_refused(document: Path, tmp_path: Path) -> None:
-    with pytest.raises(SourceUnreadable, match=r"There is no file .*absent.md; expected the document"):
+    with pytest.raises(DocumentError, match=r"There is no file .*absent.md; expected the document"):
         read_source(tmp_path / "absent.md", tmp_path)
-    with pytest.raises(SourceUnreadable, match="docs is a folder; expected a document"):
+    with pytest.raises(DocumentError, match="docs is a folder; expected a document"):
         read_source(document.parent, tmp_path)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(SourceUnreadable, match="is not a regular file"):
+    with pytest.raises(DocumentError, match="is not a regular file"):
         read_source(tmp_path / "pipe", tmp_path)

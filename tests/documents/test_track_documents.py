@@ -14,8 +14,11 @@ from flyball.core.evaluation.verdict import TrackEvaluation, aggregate
 from flyball.core.model.task import EffectId
 from flyball.core.workflows.track import effects as ed, plan_text
 from flyball.core.workflows.track.effects import Edit, EditTrack, ReadTrack, TrackEdited, TrackRead, TrackStale
-from flyball.documents.track_documents import TrackDocuments, TrackUnusable
-from flyball.documents.track_lock import LOCK
+from flyball.documents.errors import DocumentError
+from flyball.documents.track_documents import (
+    TrackDocuments,
+)
+from flyball.documents.track_folder import LOCK
 from flyball.ports import Stop
 from flyball.process.stop import StopFlag
 
@@ -142,7 +145,7 @@ def test_errors_and_decisions_are_begun_where_there_are_none(root: Path) -> None
 def test_a_task_that_is_gone_from_the_page_is_stale_and_broken_metadata_is_named(root: Path) -> None:
     assert isinstance(edit(root, ed.SetBox("9.9", "x")), TrackStale)
     (root / TRACK / "metadata.json").write_text("{")
-    with pytest.raises(TrackUnusable, match=r"metadata\.json"):
+    with pytest.raises(DocumentError, match=r"metadata\.json"):
         read(root)
 
 
@@ -173,7 +176,7 @@ def test_metadata_in_whatever_style_keeps_what_is_not_ours(root: Path, raw: byte
 )
 def test_metadata_that_is_no_json_object_is_refused_by_name_and_stays(root: Path, raw: bytes) -> None:
     (root / TRACK / "metadata.json").write_bytes(raw)
-    with pytest.raises(TrackUnusable, match=r"metadata\.json is not a JSON object"):
+    with pytest.raises(DocumentError, match=r"metadata\.json is not a JSON object"):
         read(root)
     assert (root / TRACK / "metadata.json").read_bytes() == raw
 
@@ -185,12 +188,12 @@ def test_a_document_that_is_a_link_or_no_text_is_refused_by_name_and_stays(root:
     page, seen = root / place, read(root).files
     page.parent.mkdir(exist_ok=True)
     page.write_bytes(b"# \xe9\n")
-    with pytest.raises(TrackUnusable, match=page.name):
+    with pytest.raises(DocumentError, match=page.name):
         edit(root, *wanted, seen=seen)
     assert page.read_bytes() == b"# \xe9\n"
     page.rename(root / "real")
     page.symlink_to(root / "real")
-    with pytest.raises(TrackUnusable, match="not a link"):
+    with pytest.raises(DocumentError, match="not a link"):
         edit(root, *wanted, seen=seen)
     assert (root / "real").read_bytes() == b"# \xe9\n"
 
@@ -224,6 +227,6 @@ def test_a_stop_ends_the_wait_for_a_lock_that_another_program_holds(root: Path) 
     before = (root / TRACK / "metadata.json").read_bytes()
     stop = StopFlag()
     threading.Timer(0.2, stop.set).start()
-    with pytest.raises(TrackUnusable, match="is held by another program"):
+    with pytest.raises(DocumentError, match="is held by another program"):
         edit(root, ed.SetMetadata({"status": "new"}), stop=stop)
     assert (root / TRACK / "metadata.json").read_bytes() == before

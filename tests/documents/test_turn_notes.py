@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flyball.core.claims.claims import Claim, read_claim
-from flyball.documents.errors import NotesRefused
+from flyball.documents.errors import DocumentError
 from flyball.documents.turn_notes import MOST_QUESTIONS, TurnNotes
 
 NONCE = "00112233445566778899aabbccddeeff"
@@ -74,10 +74,10 @@ def test_a_question_is_asked_once_and_so_many_are_enough(notes: TurnNotes) -> No
         notes.question(f"question {number}")
         notes.question(f"question {number}")
     assert len(claimed(notes).questions) == MOST_QUESTIONS
-    with pytest.raises(NotesRefused, match="end it"):
+    with pytest.raises(DocumentError, match="end it"):
         notes.question("one more")
 
 
 def test_a_file_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    with pytest.raises(NotesRefused, match="put it into your report"):
+    with pytest.raises(DocumentError, match="put it into your report"):
         TurnNotes(tmp_path / "gone" / "report.json", NONCE).progress("half of it")

@@ -10,7 +10,7 @@ from flyball.core.model.events import Event, Fact, Spoken
 from flyball.core.model.naming import task_id
 from flyball.core.model.task import TaskId
 from flyball.journal import codec
-from flyball.journal.errors import LeaseLost, TaskUnknown, WordTaken
+from flyball.journal.errors import JournalError, LeaseLost, TaskUnknown
 from flyball.journal.records import Holder, LeaseRecord, Opening, StoredWord, TaskRecord, in_utc, task_scope
 
 _NAME = "in memory"
@@ -61,7 +61,7 @@ class MemoryJournal:
             words = codec.words_taken(events, taking)
             for word in words:
                 if word not in self._inbox or self._inbox[word].task != task:
-                    raise WordTaken(f"Word {word} of task {task} is not waiting in the inbox; nothing was appended.")
+                    raise JournalError(f"Word {word} of task {task} is not waiting in the inbox; nothing was appended.")
             rows += [(entry.body.encode(), entry.crc) for entry in entries]
             for word in words:
                 del self._inbox[word]

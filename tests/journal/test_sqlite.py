@@ -16,7 +16,7 @@ from flyball.core.model.events import Begun, Ended
 from flyball.core.model.outcomes import TurnEnded, Waited
 from flyball.core.model.task import EffectId, TaskId
 from flyball.journal.database import MIGRATIONS
-from flyball.journal.errors import JournalCorrupt, JournalGone, JournalNewer, JournalOlder
+from flyball.journal.errors import JournalCorrupt, JournalGone, JournalNewer
 from flyball.journal.leases import this_process
 from flyball.journal.records import task_scope
 from flyball.journal.sqlite import SqliteJournal
@@ -298,17 +298,6 @@ def test_an_older_journal_is_brought_up_to_date_once(path: Path, monkeypatch: py
         with SqliteJournal.open(path) as journal:
             assert len(list(journal.read(task))) == 5
             assert journal._database.select("PRAGMA user_version") == [(len(MIGRATIONS) + 1,)]
-
-
-def test_a_journal_from_before_the_first_release_is_refused_with_what_to_type(path: Path) -> None:
-    written(path)
-    with sqlite3.connect(path) as raw:
-        raw.execute("PRAGMA user_version = 1")
-    raw.close()
-    before = path.read_bytes()
-    with pytest.raises(JournalOlder, match=f"mv {path} {path}.old"):
-        SqliteJournal.open(path)
-    assert path.read_bytes() == before
 
 
 def test_the_turns_that_began_on_a_day_and_have_not_ended_are_counted(journal: SqliteJournal) -> None:

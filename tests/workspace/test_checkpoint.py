@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from flyball.workspace.errors import CheckpointExists, GitFailed, UnknownCommit
+from flyball.workspace.errors import GitFailed, UnknownCommit, WorkspaceError
 from flyball.workspace.vault import RefUpdate
 
 
@@ -52,7 +52,7 @@ def test_commit_ids_depend_on_nothing_but_what_is_given(user, open_workspace, at
 def test_a_label_is_not_moved_to_other_files(workspace, at):
     first = workspace.snapshot("one", "m", at)
     (workspace.root / "b.txt").write_text("changed\n")
-    with pytest.raises(CheckpointExists, match="one"):
+    with pytest.raises(WorkspaceError, match="one"):
         workspace.snapshot("one", "m", at + timedelta(hours=1))
     assert workspace.checkpoints == {"one": first.commit}
 

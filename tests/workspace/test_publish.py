@@ -1,6 +1,6 @@
 import pytest
 
-from flyball.workspace.errors import BranchCheckedOut, BranchMoved
+from flyball.workspace.errors import WorkspaceError
 from flyball.workspace.vault import RefUpdate
 
 BRANCH = "flyball/001-thing"
@@ -43,11 +43,11 @@ def test_a_branch_the_user_moved_is_left_alone(user, workspace, saved, at):
     user.git("branch", "-f", BRANCH, "main")
     (workspace.root / "b.txt").write_text("again\n")
     later = workspace.snapshot("two", "m", at)
-    with pytest.raises(BranchMoved, match=f"git branch -m {BRANCH}"):
+    with pytest.raises(WorkspaceError, match=f"git branch -m {BRANCH}"):
         workspace.publish(later.commit)
     assert user.git("rev-parse", BRANCH) == user.git("rev-parse", "main")
     user.git("branch", "-D", BRANCH)
-    with pytest.raises(BranchMoved, match="absent"):
+    with pytest.raises(WorkspaceError, match="absent"):
         workspace.publish(later.commit)
 
 
@@ -56,20 +56,14 @@ def test_a_branch_that_is_checked_out_is_not_moved(user, workspace, saved, at, t
     (workspace.root / "b.txt").write_text("again\n")
     later = workspace.snapshot("two", "m", at)
     user.git("switch", "-q", BRANCH)
-    with pytest.raises(BranchCheckedOut, match="switch --detach"):
+    with pytest.raises(WorkspaceError, match="switch --detach"):
         workspace.publish(later.commit)
     user.git("switch", "-q", "main")
     user.git("worktree", "add", "-q", str(tmp_path / "look here"), BRANCH)
-    with pytest.raises(BranchCheckedOut, match="look here"):
+    with pytest.raises(WorkspaceError, match="look here"):
         workspace.publish(later.commit)
     user.git("worktree", "remove", str(tmp_path / "look here"))
     workspace.publish(later.commit)
-
-
-def test_a_branch_without_a_commit_that_a_tree_is_on_is_not_made(user, workspace, saved):
-    user.git("checkout", "-q", "--orphan", BRANCH)
-    with pytest.raises(BranchCheckedOut, match="switch --detach"):
-        workspace.publish(saved.commit)
 
 
 def test_a_lock_left_by_a_killed_publication_is_no_obstacle(user, workspace, saved):

@@ -6,7 +6,7 @@ import pytest
 
 from flyball.core.model.task import TaskId
 from flyball.workspace import GitWorkspace, Repository
-from flyball.workspace.errors import PushRefused
+from flyball.workspace.errors import WorkspaceError
 
 
 @pytest.mark.req("C52")
@@ -27,9 +27,9 @@ def test_the_branch_is_pushed_to_the_users_remote(user, home, at, tmp_path):
 def test_without_a_remote_or_with_a_broken_one_the_push_says_what_to_do(user, home, at, tmp_path):
     workspace = GitWorkspace(Repository.find(user.root), home, TaskId("001-thing"), environment=os.environ)
     workspace.prepare()
-    with pytest.raises(PushRefused, match="git remote add"):
+    with pytest.raises(WorkspaceError, match="git remote add"):
         workspace.push()
     user.git("remote", "add", "origin", str(tmp_path / "nowhere.git"))
     workspace.publish(workspace.snapshot("one", "m", at).commit)
-    with pytest.raises(PushRefused, match="Try it yourself: git push origin"):
+    with pytest.raises(WorkspaceError, match="Try it yourself: git push origin"):
         workspace.push()

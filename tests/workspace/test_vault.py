@@ -3,7 +3,7 @@ import shutil
 import pytest
 
 from flyball.workspace import GitWorkspace, Repository
-from flyball.workspace.errors import BaseLost
+from flyball.workspace.errors import WorkspaceError
 
 
 def packs(workspace):
@@ -34,11 +34,11 @@ def test_publishing_after_that_is_refused_and_says_where_the_work_is(user, open_
     workspace = open_workspace(user)
     saved = workspace.snapshot("one", "m", at)
     shutil.rmtree(user.root / ".git")
-    with pytest.raises(BaseLost, match="vault"):
+    with pytest.raises(WorkspaceError, match="vault"):
         workspace.publish(saved.commit)
     user.git("init", "-q")
     user.commit("Again")
-    with pytest.raises(BaseLost, match="archive"):
+    with pytest.raises(WorkspaceError, match="archive"):
         workspace.publish(saved.commit)
 
 

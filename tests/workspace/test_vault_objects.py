@@ -40,13 +40,6 @@ def test_the_same_inputs_give_the_same_commit_whatever_the_clock_and_the_environ
     assert commit_tree(workspace.vault, tree, None, message="m", at=at, author=CommitAuthor()) == first
 
 
-@pytest.mark.parametrize("name", ["", ".", "<>", " ,;\n", "'\"\\"])
-def test_a_name_that_git_refuses_is_left_for_flyballs_own(workspace, at, name):
-    tree = workspace.tree_of(workspace.base)
-    commit = commit_tree(workspace.vault, tree, None, message="m", at=at, author=CommitAuthor(name, name))
-    assert shown(workspace.vault, commit).startswith("flyball|flyball@localhost|")
-
-
 @pytest.mark.parametrize(
     "text", ["", "\n\nlate", "ümlaut, 日本 and \udcff", "nul \0 in it", "a title\n\nand more\n\n\n"]
 )

@@ -7,7 +7,7 @@ from functools import partial
 
 import msgspec
 
-from flyball.config.finding import Installed, Reader, StackFound
+from flyball.config.finding import Installed, Reader
 from flyball.config.stacks import stacks
 from flyball.core.loop.questions import CHECKED_BY
 from flyball.core.model.task import CLI_TYPES, QaSettings
@@ -59,18 +59,21 @@ def detect(
     The first stack found sets things up; where several have gates, each gets one under a name of its own.
     """
     found = stacks(frozenset(files), read, installed)
+    tested = [f for f in found if f.gate]
     there = [name for name in CLI_TYPES if installed(name)]
     lint = _combined_setting("lint", [(f.lint, f.lint_reason) for f in found if f.lint])
     return Proposal(
         stack=tuple(f.stack for f in found),
         setup=_combined_setting("setup", [(f.setup, f.setup_reason) for f in found if f.setup]),
         lint=lint,
-        gates=tuple(_gates(found)),
+        gates=tuple(
+            SettingLine("test" if len(tested) == 1 else f"test-{f.stack}", f.gate, f.gate_reason) for f in tested
+        ),
         environment=tuple(dict.fromkeys(name for f in found for name in f.environment)),
         qa_off=tuple(_qa_off(files, has_lint=lint is not None)),
         agents=tuple(there),
         agent=_choose_agent(there, logged_in),
-        elsewhere=tuple(_elsewhere(frozenset(files), read, installed, found)),
+        elsewhere=tuple(_elsewhere(frozenset(files), read, installed, {f.stack for f in found})),
     )
 
 
@@ -101,26 +104,10 @@ def _combined_setting(key: str, commands: Sequence[tuple[str, str]]) -> SettingL
     return SettingLine(key, " && ".join(command for command, _ in commands), reasons) if commands else None
 
 
-def _gates(found: Collection[StackFound]) -> Iterator[SettingLine]:
-    tested = [f for f in found if f.gate]
-    for finding in tested:
-        yield SettingLine("test" if len(tested) == 1 else f"test-{finding.stack}", finding.gate, finding.gate_reason)
-
-
 def _elsewhere(
-    files: frozenset[str], read: Reader, installed: Installed, found: Collection[StackFound]
-) -> Iterator[SettingLine]:
-    covered = {finding.stack for finding in found}
-    for folder, stack, gate in _projects_elsewhere(files, read, installed, covered):
-        name = re.sub(r"[^A-Za-z0-9_-]+", "-", folder)
-        reason = f"{folder} is a {stack} project, and no gate covers it"
-        yield SettingLine(f"test-{name}", f"cd {shlex.quote(folder)} && {gate}" if gate else "", reason)
-
-
-def _projects_elsewhere(
     files: frozenset[str], read: Reader, installed: Installed, covered: Collection[str]
-) -> Iterator[tuple[str, str, str]]:
-    """Each folder with a manifest of a stack that no gate of the root covers, the stack and its gate: a second one in a monorepo."""
+) -> Iterator[SettingLine]:
+    """A gate for each folder with a manifest of a stack that no gate of the root covers: a second project in a monorepo."""
     taken: list[str] = []
     for folder in sorted({path.rpartition("/")[0] for path in files if path.rpartition("/")[2] in _MANIFESTS} - {""}):
         parts = folder.split("/")
@@ -132,7 +119,9 @@ def _projects_elsewhere(
         other = next((finding for finding in there if finding.stack not in covered), None)
         if other:
             taken.append(folder)
-            yield folder, other.stack, other.gate
+            name = re.sub(r"[^A-Za-z0-9_-]+", "-", folder)
+            command = f"cd {shlex.quote(folder)} && {other.gate}" if other.gate else ""
+            yield SettingLine(f"test-{name}", command, f"{folder} is a {other.stack} project, and no gate covers it")
 
 
 def _read_below(read: Reader, folder: str, name: str) -> str | None:

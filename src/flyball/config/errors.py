@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from flyball.ports import Refusal
 
-class ConfigError(Exception):
+
+class ConfigError(Refusal):
     """A sentence that says what happened and what to do next."""
 
 
@@ -24,24 +26,5 @@ class FlagInvalid(ConfigError):
         self.problem = problem
 
 
-class NotTrusted(ConfigError):
-    """The configuration names what would run or widen, and nobody has agreed to this content."""
-
-    def __init__(self, file: Path, wants: tuple[str, ...]) -> None:
-        super().__init__(
-            f"{file} is not trusted, and it would have effect: {'; '.join(wants)}. Read it, then type: flyball trust"
-        )
-        self.file = file
-        self.wants = wants
-
-
 class AgentMissing(ConfigError):
     """No program of the agent that is to work is installed."""
-
-
-class HomeUnusable(ConfigError):
-    """Flyball's own folder cannot be made or written."""
-
-
-class HomeInsideTree(ConfigError):
-    """Flyball's own folder lies inside the repository, where an agent could reach it."""

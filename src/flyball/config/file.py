@@ -6,7 +6,7 @@ import stat
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import msgspec
 
@@ -24,8 +24,6 @@ _WHERE = re.compile(r"(?s)(.*?) - at `\$(.*)`")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(.*)`")
-_DEEPEST = 16
-_TOO_DEEP = f"lists or tables are nested too deeply; expected at most {_DEEPEST} levels."
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -165,47 +163,31 @@ def _parse_toml(path: Path, text: str) -> dict[str, Any]:
         line = int(match[2]) if match and match[2] else text.rstrip("\n").count("\n") + 1
         raise ConfigInvalid(path, line, "", f"this is not valid TOML: {problem}.") from error
     except RecursionError:
-        raise ConfigInvalid(path, 1, "", _TOO_DEEP) from None
-
-
-def _refuse_strange(value: object, key: locator.Path, origin: Origin) -> None:
-    """No program can be handed a NUL character, and no setting needs one, or many levels."""
-    if len(key) > _DEEPEST:
-        raise origin.invalid(key[:1], _TOO_DEEP)
-    if isinstance(value, str) and "\0" in value:
-        raise origin.invalid(key, "expected a text without NUL characters")
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, part in inner:
-        _refuse_strange(part, (*key, step), origin)
+        raise ConfigInvalid(path, 1, "", "lists or tables are nested too deeply.") from None
 
 
 def _convert(data: dict[str, Any], origin: Origin) -> FileConfig:
-    _refuse_strange(data, (), origin)
     top = {key: value for key, value in data.items() if key not in schema.TABLES}
     tables = {name: _table(data.get(name, {}), (name,), origin) for name in schema.TABLES}
     convert = _Conversion(origin)
     gate_options, gates = convert.mixed_table("gates", tables["gates"])
     breaker_options, breaker = convert.mixed_table("breaker", tables["breaker"])
-    section = {name: convert.struct(tables[name], kind, (name,)) for name, kind in schema.SECTIONS.items()}
+    sections: dict[str, Any] = {
+        name: convert.struct(tables[name], kind, (name,)) for name, kind in schema.SECTIONS.items()
+    }
+    sections["imports"] = sections.pop("import")
+    for name in ("monitor", "qa", "code", "evaluate"):
+        sections[name] = given_values(sections[name])
     return FileConfig(
         origin=origin,
         top=convert.struct(top, schema.TopLevel, (), also=schema.TABLES),
         agents=convert.named_tables("agents", tables["agents"], schema.AgentTable),
         roles=convert.named_tables("roles", tables["roles"], schema.RoleTable),
-        gates=cast("dict[str, schema.GateTable]", gates),
-        gate_options=cast("schema.GateOptions", gate_options),
-        limits=cast("schema.LimitsTable", section["limits"]),
-        breaker=cast("dict[str, schema.StrikesTable]", breaker),
-        cooldown=cast("schema.BreakerOptions", breaker_options).cooldown,
-        monitor=given_values(section["monitor"]),
-        qa=given_values(section["qa"]),
-        code=given_values(section["code"]),
-        evaluate=given_values(section["evaluate"]),
-        evaluators=cast("schema.EvaluatorsTable", section["evaluators"]),
-        ship=cast("schema.ShipTable", section["ship"]),
-        imports=cast("schema.ImportTable", section["import"]),
-        notify=cast("schema.NotifyTable", section["notify"]),
-        telemetry=cast("schema.TelemetryTable", section["telemetry"]),
+        gates=gates,
+        gate_options=gate_options,
+        breaker=breaker,
+        cooldown=breaker_options.cooldown,
+        **sections,
     )
 
 
@@ -234,7 +216,7 @@ class _Conversion:
             found[name] = self.struct(_table(value, (section, name), self._origin), kind, (section, name))
         return found
 
-    def mixed_table(self, section: str, table: Mapping[str, Any]) -> tuple[msgspec.Struct, dict[str, msgspec.Struct]]:
+    def mixed_table(self, section: str, table: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         options_kind, kind = schema.MIXED[section]
         own = options_kind.__struct_fields__
         options = self.struct({k: v for k, v in table.items() if k in own}, options_kind, (section,))

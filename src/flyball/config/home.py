@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
-from flyball.config.errors import HomeInsideTree, HomeUnusable
+from flyball.config.errors import ConfigError
 from flyball.core.model.task import TaskId
 
 VARIABLE = "FLYBALL_HOME"
@@ -28,7 +28,7 @@ def home_folder(environment: Mapping[str, str] | None = None) -> Path:
         return Path(platformdirs.user_state_dir("flyball", appauthor=False))
     path = Path(named).expanduser()
     if not path.is_absolute():
-        raise HomeUnusable(f"{VARIABLE} is {named!r}; expected an absolute path. Set it to one, or unset it.")
+        raise ConfigError(f"{VARIABLE} is {named!r}; expected an absolute path. Set it to one, or unset it.")
     return path
 
 
@@ -46,7 +46,7 @@ class RepositoryHome(msgspec.Struct, frozen=True):
         below = (home or home_folder()).resolve()
         for own in (root.resolve(), real):
             if below == own or own in below.parents:
-                raise HomeInsideTree(
+                raise ConfigError(
                     f"{VARIABLE} is {below}, inside the repository {root}, where an agent could reach it; "
                     "expected a folder outside. Set it to another folder, or unset it."
                 )
@@ -120,9 +120,9 @@ class RepositoryHome(msgspec.Struct, frozen=True):
         """Where the repository was when flyball first saw it: a page that shows all of them has no other way to it."""
         return self.folder / "repository"
 
-    def _unusable(self, error: OSError) -> HomeUnusable:
+    def _unusable(self, error: OSError) -> ConfigError:
         where = error.filename or self.folder
-        return HomeUnusable(
+        return ConfigError(
             f"Flyball's folder {where} cannot be used ({error.strerror}); expected a folder you can write to. "
             f"Repair it, or set {VARIABLE} to another folder outside the repository."
         )

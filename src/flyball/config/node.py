@@ -100,11 +100,6 @@ def _node(command: str, _packages: Mapping[str, Any]) -> tuple[str, str]:
     return re.sub(r"\s--test(?=\s|$)", f" --test {options}", command, count=1), "node's own runner"
 
 
-def _mocha(command: str, _packages: Mapping[str, Any]) -> tuple[str, str]:
-    # In the plural every version of mocha knows the option.
-    return f"npx --no-install {command} --reporter xunit --reporter-options output={{junit}}", "mocha"
-
-
 def _vitest(command: str, _packages: Mapping[str, Any]) -> tuple[str, str]:
     words = [word for word in command.split()[1:] if word not in {"run", "--watch", "watch", "--coverage"}]
     return " ".join(["npx --no-install vitest run", *words, "--reporter=junit --outputFile={junit}"]), "vitest"
@@ -118,13 +113,17 @@ def _jest(command: str, packages: Mapping[str, Any]) -> tuple[str, str]:
     return line, "jest; with jest-junit its tests could be counted"
 
 
-def _borp(command: str, _packages: Mapping[str, Any]) -> tuple[str, str]:
-    return f"npx --no-install {command} --reporter=spec --reporter=junit:{{junit}}", "borp"
-
-
 _RUNNERS: dict[str, Callable[[str, Mapping[str, Any]], tuple[str, str]]] = {
-    "node": _node, "mocha": _mocha, "vitest": _vitest, "jest": _jest, "borp": _borp,
-}  # fmt: skip
+    "node": _node,
+    # In the plural every version of mocha knows the option.
+    "mocha": lambda command, _: (
+        f"npx --no-install {command} --reporter xunit --reporter-options output={{junit}}",
+        "mocha",
+    ),
+    "vitest": _vitest,
+    "jest": _jest,
+    "borp": lambda command, _: (f"npx --no-install {command} --reporter=spec --reporter=junit:{{junit}}", "borp"),
+}
 
 
 def _setup(files: frozenset[str], installed: Installed) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import msgspec
 
 from flyball.config import schema
-from flyball.config.errors import HomeUnusable, NotTrusted
+from flyball.config.errors import ConfigError
 from flyball.config.file import FileConfig, given_values
 from flyball.config.home import RepositoryHome
 from flyball.config.settings import RunFlags
@@ -62,7 +62,10 @@ def require(
     prompts: Prompts = NO_PROMPTS,
 ) -> None:
     if file is not None and not is_trusted(home, file, flags, prompts):
-        raise NotTrusted(file.origin.path, needs_trust(file, flags))
+        wants = "; ".join(needs_trust(file, flags))
+        raise ConfigError(
+            f"{file.origin.path} is not trusted, and it would have effect: {wants}. Read it, then type: flyball trust"
+        )
 
 
 def record(home: RepositoryHome, file: FileConfig, prompts: Prompts = NO_PROMPTS) -> Path:
@@ -83,7 +86,7 @@ def _record(home: RepositoryHome, file: FileConfig, digest: str) -> Path:
         fresh.replace(path)
         sync_directory(path.parent)
     except OSError as error:
-        raise HomeUnusable(
+        raise ConfigError(
             f"The agreement could not be kept in {path} ({error.strerror}). Nothing is trusted. Free some space, or make the folder "
             "writable, and try again."
         ) from error

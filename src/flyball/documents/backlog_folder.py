@@ -22,14 +22,8 @@ from flyball.documents import work_folder as wf
 from flyball.documents.errors import DocumentError
 from flyball.documents.issue_files import IssueFiles
 from flyball.documents.kept_files import KeptFolder
-from flyball.ports import Refusal
 
 _SYSTEMS = {"darwin": "macos", "win32": "windows"}
-_READS = 5
-
-
-class BacklogUnusable(Refusal):
-    """The folder cannot be read or written as it is."""
 
 
 class _ChangedMeanwhile(Exception):
@@ -43,18 +37,13 @@ class BacklogFolders:
         self._root = root
 
     def read(self, request: ReadBacklog) -> BacklogRead:
-        """The folder as it is, with the hashes of the very files that were read."""
+        """The folder as it is, with the hashes of its files."""
         root = self._above(request.path)
         folder = wf.WorkFolder(root, request.ignore)
-        try:
-            for _ in range(_READS):
-                before = _hashes(root)
-                found = folder.read()
-                if _hashes(root) == before:
-                    break
-            excerpts = folder.excerpts()
-        except DocumentError as error:
-            raise BacklogUnusable(str(error)) from error
+        # Hashed first: what somebody saves in between is stale when it is edited, and is read again.
+        before = _hashes(root)
+        found = folder.read()
+        excerpts = folder.excerpts()
         return BacklogRead(
             _open_backlog(found.backlog, request.issue),
             found.state.session,
@@ -74,8 +63,6 @@ class BacklogFolders:
                 editing.make(edit)
         except _ChangedMeanwhile as changed:
             return Stale(str(changed))
-        except DocumentError as error:
-            raise BacklogUnusable(str(error)) from error
         return Edited(hashlib.sha256(repr(sorted(_hashes(root).items())).encode()).hexdigest())
 
     def _above(self, path: str) -> Path:

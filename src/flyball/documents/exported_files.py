@@ -13,7 +13,7 @@ import msgspec
 
 from flyball.core.text.quantities import first_few
 from flyball.documents import open_folder
-from flyball.documents.errors import ExportedFilesForeign, ExportedFilesUnwritable
+from flyball.documents.errors import DocumentError
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -27,7 +27,7 @@ def write_exported(folder: Path, files: Mapping[str, str], *, manifest: str, for
     known = _read_manifest(folder / manifest)
     foreign = [name for name, text in files.items() if not _is_ours(folder / name, text, known.get(name, ""))]
     if foreign and not force:
-        raise ExportedFilesForeign(
+        raise DocumentError(
             f"{first_few(foreign)} in {folder}: not written by flyball export, or changed since; nothing was "
             "written. Move that away, or write over it with: --force"
         )
@@ -39,7 +39,7 @@ def write_exported(folder: Path, files: Mapping[str, str], *, manifest: str, for
         raw = msgspec.json.format(msgspec.json.encode(hashes, order="sorted"), indent=2) + b"\n"
         _replace(folder / manifest, raw)
     except OSError as error:
-        raise ExportedFilesUnwritable(
+        raise DocumentError(
             f"{error.filename or folder} could not be written ({error.strerror}). Make the folder writable, or choose another "
             "with: --to DIR"
         ) from error

@@ -14,7 +14,7 @@ from flyball.core.workflows.backlog.issues import edits
 from flyball.core.workflows.backlog.issues.reading import finished_in, read_issues
 from flyball.core.workflows.backlog.issues.words import KnownIssues
 from flyball.core.workflows.backlog.values import HISTORY, ISSUE_FILES, Issue, Status
-from flyball.documents.errors import IssueNotInFile, WorkFolderUnusable
+from flyball.documents.errors import DocumentError, WorkFolderUnusable
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.work_folder import (
     AGENT,
@@ -147,4 +147,4 @@ def _explain_errors(file: str) -> Iterator[None]:
     try:
         yield
     except (edits.IssueMissing, edits.TransitionRefused, edits.EditRefused) as error:
-        raise IssueNotInFile(f"{file}: {error}") from error
+        raise DocumentError(f"{file}: {error}") from error

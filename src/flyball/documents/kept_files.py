@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from flyball import faults
-from flyball.documents.errors import WorkFolderMissing, WorkFolderUnusable
+from flyball.documents import open_folder
+from flyball.documents.errors import DocumentError, WorkFolderUnusable
 
 MAX_BYTES = 64 * 1024 * 1024
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_ATTEMPTS = 5
 _BEING_PUT = ".flyball-new"
 """How the names end of files on their way into their place."""
 
@@ -100,14 +99,13 @@ class KeptFolder:
             with self.within(folder) as inner:
                 return inner.edit(rest, change)
         self.clear()
-        for _ in range(_ATTEMPTS):
+        while True:
             before = self.read(name)
             after = change(before)
             if after is None or after == before:
                 return False
             if self._replace(name, before, after):
                 return True
-        raise WorkFolderUnusable(f"{self.path}/{name} keeps changing; try again when nobody else writes it.")
 
     def move(self, name: str, to: str) -> None:
         try:
@@ -128,7 +126,7 @@ class KeptFolder:
         fresh = f".{name}{_BEING_PUT}"
         try:
             faults.point("work.write.before")
-            self._write(fresh, name, after)
+            open_folder.write_beside(self._descriptor, fresh, name, after, durable=True)
             faults.point("work.write.inside")
             if self.read(name) != before:
                 os.unlink(fresh, dir_fd=self._descriptor)
@@ -141,17 +139,6 @@ class KeptFolder:
             raise self._unusable(name, error) from error
         faults.point("work.write.after")
         return True
-
-    def _write(self, fresh: str, name: str, raw: bytes) -> None:
-        with os.fdopen(os.open(fresh, _NEW, 0o644, dir_fd=self._descriptor), "wb") as file:
-            with suppress(FileNotFoundError):
-                there = os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
-                with suppress(PermissionError):
-                    os.fchown(file.fileno(), there.st_uid, there.st_gid)
-                os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
 
     def clear(self) -> None:
         for left in [each for each in self.names() if each.startswith(".") and each.endswith(_BEING_PUT)]:
@@ -174,6 +161,6 @@ def _open_folder(path: str, name: str, folder: int | None, wanted: str) -> int:
         flags = _DIRECTORY if folder is not None else _DIRECTORY & ~os.O_NOFOLLOW
         return os.open(name, flags, dir_fd=folder)
     except FileNotFoundError as error:
-        raise WorkFolderMissing(f"There is no folder {path}; expected the folder {wanted}.") from error
+        raise DocumentError(f"There is no folder {path}; expected the folder {wanted}.") from error
     except OSError as error:
         raise WorkFolderUnusable(f"{path} is not a plain folder ({error.strerror}); expected a folder.") from error

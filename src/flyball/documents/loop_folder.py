@@ -6,11 +6,11 @@ again from the journal, so a file costs a rename and no fsync. No symbolic link 
 """
 
 import hashlib
-import itertools
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -20,7 +20,7 @@ from flyball.core.model.naming import LOOP, next_number, parse_task_id
 from flyball.core.model.task import TaskId
 from flyball.core.text.quantities import first_few
 from flyball.documents import open_folder
-from flyball.documents.errors import LoopFolderForeign, LoopFolderUnwritable
+from flyball.documents.errors import DocumentError, LoopFolderUnwritable
 
 MONITOR_PAGE = "loop-state.md"
 TASK_PAGE = "loop-state.json"
@@ -74,7 +74,7 @@ def check_foreign(tree: Path) -> None:
     with os.scandir(folder) as entries:
         strange = sorted(entry.name for entry in entries if not _is_ours(entry))
     if strange:
-        raise LoopFolderForeign(
+        raise DocumentError(
             f"{folder} holds {first_few(strange)}; expected only folders of tasks, such as 001-add-login. "
             "Move it elsewhere and try again."
         )
@@ -92,15 +92,15 @@ def _is_ours(entry: os.DirEntry[str]) -> bool:
     return MONITOR_PAGE in names and all(name.removeprefix(".").startswith(MONITOR_PAGE) for name in names)
 
 
-def _foreign(path: Path) -> LoopFolderForeign:
+def _foreign(path: Path) -> DocumentError:
     kind = "a symbolic link" if path.is_symlink() else "not a folder"
-    return LoopFolderForeign(f"{path} is {kind}; expected a folder of flyball's own. Move it elsewhere and try again.")
+    return DocumentError(f"{path} is {kind}; expected a folder of flyball's own. Move it elsewhere and try again.")
 
 
 class LoopFolder:
     """The folder of one task below `tree`; `memory` is a file outside the tree. One process renders at a time.
 
-    In a `shared` tree an agent works, too: what it put in the place of a folder is replaced, and a file kept inside. What is `tracked`, as
+    In a `shared` tree an agent works, too: what it put in the place of a folder is replaced. What is `tracked`, as
     the report of a merged branch is, is the user's and is left alone.
     """
 
@@ -117,8 +117,6 @@ class LoopFolder:
         self._tree, self._task, self._memory = tree, task, memory
         self._shared, self._tracked = shared, tracked
         self._hashes: dict[str, list[str]] | None = None
-        self._begun = False
-        self._stamps: dict[str, tuple[str, open_folder.Stamp]] = {}
 
     def render(self, files: Mapping[str, str]) -> tuple[KeptAside, ...]:
         """Make each file, named by its path below the task's folder, hold its text; tells what was kept aside."""
@@ -126,11 +124,15 @@ class LoopFolder:
         wanted = {name: text.encode() for name, text in files.items() if self._tree_path(name) not in tracked}
         kept: list[KeptAside] = []
         with self._explain_errors():
-            stale = self._stale(wanted)
-            for parent in dict.fromkeys(PurePosixPath(name).parent for name in stale):
-                with self._folder(parent) as folder:
-                    below = [name for name in stale if PurePosixPath(name).parent == parent]
-                    kept += [told for name in below if (told := self._write(folder, name, wanted[name], stale[name]))]
+            self._remember(wanted)
+            for name, raw in wanted.items():
+                path = PurePosixPath(name)
+                with self._folder(path.parent) as folder:
+                    if open_folder.content(folder, path.name) == raw:
+                        continue
+                    aside = open_folder.replace(folder, path.name, raw, partial(self._is_rendered, name))
+                if aside:
+                    kept.append(KeptAside(self._tree_path(name), self._tree_path(str(path.with_name(aside)))))
         return tuple(kept)
 
     def put(self, name: str, text: str) -> None:
@@ -165,39 +167,6 @@ class LoopFolder:
             raw = open_folder.content(folder, path.name) or b""
         return raw[-_LONGEST_ENTRY:].decode(errors="replace")
 
-    def _stale(self, wanted: Mapping[str, bytes]) -> dict[str, str]:
-        """The files that are not on disk as wanted, with their hashes; what will be written is remembered before it is."""
-        hashes = {name: hashlib.sha256(raw).hexdigest() for name, raw in wanted.items()}
-        stale = {
-            name: digest for name, digest in hashes.items() if self._stamps.get(name) != (digest, self._stamp(name))
-        }
-        known = self._rendered_hashes()
-        new = {name: [digest] for name, digest in stale.items() if known.get(name, [""])[-1] != digest}
-        if new:
-            self._remember(new)
-        return stale
-
-    def _stamp(self, name: str) -> open_folder.Stamp | None:
-        try:
-            return open_folder.stamp((self.path / name).lstat())
-        except OSError:
-            return None
-
-    def _write(self, folder: int, name: str, raw: bytes, digest: str) -> KeptAside | None:
-        path = PurePosixPath(name)
-        kept = None
-        stamp = open_folder.stamp(open_folder.status_of(folder, path.name))
-        untouched = name in self._stamps and self._stamps[name][1] == stamp
-        current = None if untouched else open_folder.content(folder, path.name)
-        if current != raw:
-            aside = open_folder.replace(folder, path.name, raw, lambda found: self._is_rendered(name, found))
-            if aside:
-                kept = KeptAside(self._tree_path(name), self._tree_path(str(path.with_name(aside))))
-        stamp = open_folder.stamp(open_folder.status_of(folder, path.name))
-        if stamp is not None:
-            self._stamps[name] = (digest, stamp)
-        return kept
-
     def _is_rendered(self, name: str, current: bytes | None) -> bool:
         """Whether a file is flyball's own; so is an empty one, which a power cut may leave and nobody would miss."""
         if current == b"":
@@ -208,29 +177,26 @@ class LoopFolder:
         """The hashes of what was rendered, the last one last, by name."""
         if self._hashes is None:
             self._hashes = {}
-            for line in self._memory.read_bytes().splitlines() if self._memory.exists() else ():
-                # Without a line that cannot be read, any file that differs counts as edited, and is kept.
-                with suppress(msgspec.DecodeError):
-                    _add(self._hashes, msgspec.json.decode(line, type=dict[str, list[str]]))
+            # Without a memory that can be read, any file that differs counts as edited, and is kept.
+            with suppress(FileNotFoundError, msgspec.DecodeError):
+                self._hashes = msgspec.json.decode(self._memory.read_bytes(), type=dict[str, list[str]])
         return self._hashes
 
-    def _remember(self, new: Mapping[str, list[str]]) -> None:
-        """Write down what will be written: at first all that is known anew, then a line each time."""
+    def _remember(self, wanted: Mapping[str, bytes]) -> None:
+        """Write down what will be written, where it is not what was written last."""
         known = self._rendered_hashes()
-        _add(known, new)
-        faults.point("loop.memory.before")
-        if self._begun:
-            self._begun = False
-            with self._memory.open("ab") as file:
-                file.write(msgspec.json.encode(new) + b"\n")
-        else:
+        hashes = {name: hashlib.sha256(raw).hexdigest() for name, raw in wanted.items()}
+        new = {name: digest for name, digest in hashes.items() if known.get(name, [""])[-1] != digest}
+        if new:
+            for name, digest in new.items():
+                known[name] = [*known.get(name, []), digest][-_REMEMBERED:]
+            faults.point("loop.memory.before")
             self._memory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             fresh = self._memory.with_name(f"{self._memory.name}.new")
-            fresh.write_bytes(msgspec.json.encode(known) + b"\n")
+            fresh.write_bytes(msgspec.json.encode(known))
             faults.point("loop.memory.inside")
             fresh.replace(self._memory)
-        self._begun = True
-        faults.point("loop.memory.after")
+            faults.point("loop.memory.after")
 
     @contextmanager
     def _folder(self, parent: PurePosixPath) -> Iterator[int]:
@@ -257,20 +223,9 @@ class LoopFolder:
         except NotADirectoryError as error:
             if not self._shared:
                 raise _foreign(Path(self._tree, *steps)) from error
-        self._put_folder(above, name, (self._task,) if steps == (LOOP,) else ())
+        os.unlink(name, dir_fd=above)
+        os.mkdir(name, dir_fd=above)
         return os.open(name, _DIRECTORY, dir_fd=above)
-
-    def _put_folder(self, above: int, name: str, inner: tuple[str, ...]) -> None:
-        """Make a folder in place of a link, which goes, or of a file, which is kept as deep as only this task looks."""
-        facts = open_folder.status_of(above, name)
-        if facts is None or not stat.S_ISREG(facts.st_mode):
-            os.unlink(name, dir_fd=above)
-            os.mkdir(name, dir_fd=above)
-            return
-        aside = open_folder.rename_aside(above, name)
-        for path in itertools.accumulate((name, *inner), lambda over, under: f"{over}/{under}"):
-            os.mkdir(path, dir_fd=above)
-        os.rename(aside, "/".join((name, *inner, aside)), src_dir_fd=above, dst_dir_fd=above)
 
     @contextmanager
     def _explain_errors(self) -> Iterator[None]:
@@ -296,8 +251,3 @@ def _open_log(folder: int, name: str, whole: Callable[[], str] | None) -> int:
 def _begin(folder: int, name: str, raw: bytes) -> None:
     """Put a file in a free place; what is there all the same may go if it is the beginning of the file, as a kill leaves it."""
     open_folder.replace(folder, name, raw, lambda found: found is not None and raw.startswith(found))
-
-
-def _add(known: dict[str, list[str]], new: Mapping[str, list[str]]) -> None:
-    for name, hashes in new.items():
-        known[name] = [*known.get(name, []), *hashes][-_REMEMBERED:]

@@ -8,8 +8,6 @@ from contextlib import suppress
 
 from flyball import faults
 
-Stamp = tuple[int, int, int]
-"""What tells a file from one written later under its name."""
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -18,10 +16,6 @@ def status_of(folder: int, name: str) -> os.stat_result | None:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
-
-
-def stamp(status: os.stat_result | None) -> Stamp | None:
-    return None if status is None else (status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def content(folder: int, name: str) -> bytes | None:
@@ -44,19 +38,29 @@ def rename_aside(folder: int, name: str) -> str:
     raise AssertionError("counting never ends")
 
 
+def write_beside(folder: int, fresh: str, name: str, raw: bytes, *, durable: bool = False) -> None:
+    """Write the file `fresh`, with the mode and owner of the file that it is to replace."""
+    with os.fdopen(os.open(fresh, _NEW, 0o644, dir_fd=folder), "wb") as file:
+        there = status_of(folder, name)
+        if there is not None and stat.S_ISREG(there.st_mode):
+            with suppress(PermissionError):
+                os.fchown(file.fileno(), there.st_uid, there.st_gid)
+            os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
+        file.write(raw)
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
+
+
 def replace(folder: int, name: str, raw: bytes, is_ours: Callable[[bytes | None], bool]) -> str:
     """Put a file in place in one step, with the mode of the one there; says under which name that is kept if it is not ours."""
     fresh, kept = f".{name}.new", ""
     with suppress(FileNotFoundError):
         os.unlink(fresh, dir_fd=folder)  # left by a kill
     faults.point("loop.write.before")
-    there = status_of(folder, name)
-    with os.fdopen(os.open(fresh, _NEW, 0o644, dir_fd=folder), "wb") as file:
-        if there is not None and stat.S_ISREG(there.st_mode):
-            os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
-        file.write(raw)
+    write_beside(folder, fresh, name, raw)
     faults.point("loop.write.inside")
-    if there is not None and not is_ours(content(folder, name)):
+    if status_of(folder, name) is not None and not is_ours(content(folder, name)):
         kept = rename_aside(folder, name)
     os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
     faults.point("loop.write.after")

@@ -5,9 +5,9 @@ A mark that stands already is done, so an edit that a kill broke off is finished
 
 import hashlib
 import os
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -16,23 +16,16 @@ from flyball.clock import system_clock
 from flyball.core.model.outcomes import Stale
 from flyball.core.model.task import Source
 from flyball.core.workflows.plan.effects import EntriesMarked, MarkEntries, PlanRead, ReadPlan
-from flyball.core.workflows.plan.sources.json_text import decode_json
 from flyball.core.workflows.plan.sources.marking import EntryMoved, MarkChange, nothing_else_moved, with_marks
-from flyball.core.workflows.plan.sources.task_master import tags_in
 from flyball.core.workflows.plan.sources.values import FORMATS, PlanUnreadable
 from flyball.documents.errors import DocumentError
 from flyball.documents.kept_files import KeptFolder
 from flyball.documents.plan_source import backlog_files, digest_of, read_plan
-from flyball.ports import Refusal
+from flyball.documents.shared_lock import hold_lock
 
 LOCK_STALE_S = 10.0
 LOCK_PATIENCE_S = 60.0
 GONE = "is gone: put it back, for the task works to the plan in it"
-_PAUSE_S = 0.05
-
-
-class PlanUnusable(Refusal):
-    """The source of a plan cannot be read or marked as it is."""
 
 
 class PlanFiles:
@@ -45,11 +38,8 @@ class PlanFiles:
         """The plan as it is now; nothing but its hash where it has not changed."""
         path = self._root / request.source.path
         if not os.path.lexists(path):
-            raise PlanUnusable(f"{path} {GONE}")
-        try:
-            plan, digest = read_plan(request.source, self._root, parallel_stories=request.parallel_stories)
-        except DocumentError as error:
-            raise PlanUnusable(str(error)) from error
+            raise DocumentError(f"{path} {GONE}")
+        plan, digest = read_plan(request.source, self._root, parallel_stories=request.parallel_stories)
         return PlanRead(digest, None if digest == request.seen else plan)
 
     def mark(self, request: MarkEntries) -> EntriesMarked | Stale:
@@ -64,7 +54,7 @@ class PlanFiles:
         except EntryMoved:
             return Stale(_digest(path.read_bytes()) if path.is_file() else "")
         except (DocumentError, PlanUnreadable) as error:
-            raise PlanUnusable(f"{path} {error}" if str(error) == GONE else f"{path}: {error}") from error
+            raise DocumentError(f"{path} {error}" if str(error) == GONE else f"{path}: {error}") from error
 
     def _mark_folder(self, path: Path, request: MarkEntries) -> EntriesMarked | Stale:
         before = backlog_files(path)
@@ -105,11 +95,7 @@ def _mark_file(folder: KeptFolder, name: str, request: MarkEntries) -> EntriesMa
         return EntriesMarked(_digest(before))
     if _digest(before) != request.seen or not _put(folder, name, before, after):
         return Stale(_digest(before))
-    found = folder.read(name)
-    if found != after:
-        _require_tags(after, found, request.source)
-        return Stale(_digest(found or b""))
-    return EntriesMarked(_digest(found))
+    return EntriesMarked(_digest(after))
 
 
 def _with_marks(raw: bytes, source: Source, changes: tuple[MarkChange, ...]) -> bytes:
@@ -126,38 +112,9 @@ def _put(folder: KeptFolder, name: str, before: bytes, after: bytes) -> bool:
     return folder.edit(name, lambda now: after if now == before else None)
 
 
-def _require_tags(ours: bytes, found: bytes | None, source: Source) -> None:
-    """Say so when another program lost tags of a file in the instant after it was marked."""
-    if source.format != "task-master":
-        return
-    lost = sorted({*tags_in(decode_json(ours))} - {*(tags_in(decode_json(found)) if found else ())})
-    if lost:
-        raise DocumentError(
-            f"another program wrote the file meanwhile and lost the tags {', '.join(lost)}; restore them"
-        )
-
-
-@contextmanager
-def _lock(path: Path) -> Iterator[None]:
-    """Hold Task Master's own lock: a file or folder beside the tasks, which counts for nothing once it is ten seconds old."""
-    lock = path.with_name(f"{path.name}.lock")
+def _lock(path: Path) -> AbstractContextManager[None]:
+    """Task Master's own lock: a file or folder beside the tasks, which counts for nothing once it is ten seconds old."""
     until = system_clock.monotonic() + LOCK_PATIENCE_S
-    while not _take(lock):
-        if system_clock.monotonic() > until:
-            raise DocumentError(f"{lock.name} is held by another program; end that, or delete the lock, and try again")
-        threading.Event().wait(_PAUSE_S)
-    try:
-        yield
-    finally:
-        lock.unlink(missing_ok=True)
-
-
-def _take(lock: Path) -> bool:
-    try:
-        os.close(os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644))
-    except FileExistsError:
-        with suppress(OSError):
-            if system_clock.now().timestamp() - lock.lstat().st_mtime > LOCK_STALE_S:
-                lock.rmdir() if lock.is_dir() and not lock.is_symlink() else lock.unlink()
-        return False
-    return True
+    lock = path.with_name(f"{path.name}.lock")
+    make = partial(Path.touch, exist_ok=False)
+    return hold_lock(lock, make, stale_s=LOCK_STALE_S, is_over=lambda: system_clock.monotonic() > until)

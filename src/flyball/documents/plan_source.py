@@ -21,7 +21,7 @@ from flyball.core.workflows.plan.sources.ralph import read_ralph
 from flyball.core.workflows.plan.sources.task_master import read_task_master, tags_in
 from flyball.core.workflows.plan.sources.values import FORMATS, MARKDOWN, Format, ImportedPlan, PlanUnreadable
 from flyball.core.workflows.plan.sources.wording import requirement_criteria
-from flyball.documents.errors import DocumentError, SourceUnreadable
+from flyball.documents.errors import DocumentError
 from flyball.documents.source import SourceDocument, place_below, read_bytes, read_text
 
 TASKS = "tasks"
@@ -129,10 +129,10 @@ def refuse_defects(plan: ImportedPlan, path: Path) -> None:
     for defect in plan.defects:
         if defect.fatal:
             line = f", line {defect.line}" if defect.line else ""
-            raise SourceUnreadable(f"{path}{line}: {defect.message}. Correct it and try again.")
+            raise DocumentError(f"{path}{line}: {defect.message}. Correct it and try again.")
     if not plan.items:
         wanted = "a box such as `- [ ] text`" if plan.format in MARKDOWN else "an entry that is open"
-        raise SourceUnreadable(f"{path} holds nothing to work on; expected {wanted}.")
+        raise DocumentError(f"{path} holds nothing to work on; expected {wanted}.")
 
 
 def notes_on(plan: ImportedPlan) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ def read_plan(source: Source, root: Path, *, parallel_stories: bool = False) -> 
         return read_markdown(raw, FORMATS[source.format], criteria, parallel_stories=parallel_stories), digest
     except PlanUnreadable as error:
         line = f", line {error.line}" if error.line else ""
-        raise SourceUnreadable(f"{path}{line}: {error}.") from error
+        raise DocumentError(f"{path}{line}: {error}.") from error
 
 
 def _current_tag(path: Path) -> str:
@@ -202,7 +202,7 @@ def digest_of(files: Mapping[str, bytes]) -> str:
 def _read_folder(path: Path) -> tuple[ImportedPlan, str]:
     files = backlog_files(path)
     if not files:
-        raise SourceUnreadable(
+        raise DocumentError(
             f"{path} holds no tasks; expected a folder of Backlog.md with files such as tasks/task-1 - Title.md."
         )
     base = path if (path / TASKS).is_dir() else path.parent

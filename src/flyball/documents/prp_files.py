@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from flyball.core.workflows.tdd.prp_session import Odd, PrpSession, read
-from flyball.documents.errors import SourceUnreadable
+from flyball.documents.errors import DocumentError
 from flyball.documents.source import read_bytes, read_text
 
 FOLDER = ".prp-session"
@@ -32,14 +32,14 @@ def read_session(path: Path, now: datetime) -> PrpSession:
     try:
         return read(_json(state), known, now)
     except Odd as odd:
-        raise SourceUnreadable(f"{state} (with {BREAKER}): {odd}. Nothing was changed.") from odd
+        raise DocumentError(f"{state} (with {BREAKER}): {odd}. Nothing was changed.") from odd
 
 
 def document_of(session: PrpSession, path: Path, root: Path) -> Path:
     """The document the session works on, from the repository's root or as it stands."""
     document = root / session.document
     if not document.is_file():
-        raise SourceUnreadable(
+        raise DocumentError(
             f"{path} works on {session.document}, which is not there; expected the document. Put it back, or begin with another:"
             " flyball run --from FILE"
         )
@@ -50,6 +50,6 @@ def _json(path: Path) -> Any:
     try:
         return json.loads(read_text(path, read_bytes(path)))
     except (ValueError, RecursionError) as error:
-        raise SourceUnreadable(
+        raise DocumentError(
             f"{path} is not JSON ({error}); expected a session's state. Nothing was changed."
         ) from error

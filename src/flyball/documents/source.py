@@ -9,7 +9,7 @@ import msgspec
 
 from flyball.core.model.task import Item, Source
 from flyball.core.text import criteria
-from flyball.documents.errors import SourceUnreadable
+from flyball.documents.errors import DocumentError
 
 MAX_BYTES = 2 * 1024 * 1024
 
@@ -39,7 +39,7 @@ def read_source(path: Path, root: Path) -> SourceDocument:
     text = read_text(path, raw)
     title = criteria.title(text)
     if not title:
-        raise SourceUnreadable(f"{path} is empty; expected a document that says what is wanted.")
+        raise DocumentError(f"{path} is empty; expected a document that says what is wanted.")
     goal = criteria.goal(text)
     items = (Item(c.id, c.text, status="completed" if c.done else "not-started") for c in criteria.criteria(text))
     return SourceDocument(
@@ -59,20 +59,20 @@ def place_below(path: Path, root: Path) -> str:
 
 def read_bytes(path: Path) -> bytes:
     if path.is_dir():
-        raise SourceUnreadable(f"{path} is a folder; expected a document, such as {path / 'plan.md'}.")
+        raise DocumentError(f"{path} is a folder; expected a document, such as {path / 'plan.md'}.")
     try:
         # A named pipe without a writer would keep a plain open waiting for ever.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError as error:
-        raise SourceUnreadable(f"There is no file {path}; expected the document to start from.") from error
+        raise DocumentError(f"There is no file {path}; expected the document to start from.") from error
     except OSError as error:
-        raise SourceUnreadable(f"{path} cannot be read ({error.strerror}); expected a text file.") from error
+        raise DocumentError(f"{path} cannot be read ({error.strerror}); expected a text file.") from error
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise SourceUnreadable(f"{path} is not a regular file; expected a text file.")
+            raise DocumentError(f"{path} is not a regular file; expected a text file.")
         raw = file.read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
-        raise SourceUnreadable(
+        raise DocumentError(
             f"{path} is larger than {MAX_BYTES // 1024 // 1024} MiB; expected a document a person wrote."
         )
     return raw
@@ -80,20 +80,18 @@ def read_bytes(path: Path) -> bytes:
 
 def read_text(path: Path, raw: bytes) -> str:
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise SourceUnreadable(f"{path} is UTF-16; expected UTF-8. Save it as UTF-8 and try again.")
+        raise DocumentError(f"{path} is UTF-16; expected UTF-8. Save it as UTF-8 and try again.")
     if b"\0" in raw:
         line = raw.count(b"\n", 0, raw.index(b"\0")) + 1
-        raise SourceUnreadable(f"{path}, line {line}: a binary file; expected text in UTF-8.")
+        raise DocumentError(f"{path}, line {line}: a binary file; expected text in UTF-8.")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         # The error knows the bytes without their byte order mark.
         line = error.object.count(b"\n", 0, error.start) + 1
         byte = error.object[error.start]
-        raise SourceUnreadable(
-            f"{path}, line {line}: byte {byte:#04x} is not UTF-8; expected text in UTF-8."
-        ) from error
+        raise DocumentError(f"{path}, line {line}: byte {byte:#04x} is not UTF-8; expected text in UTF-8.") from error
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
-        raise SourceUnreadable(f"{path} is empty; expected a document that says what is wanted.")
+        raise DocumentError(f"{path} is empty; expected a document that says what is wanted.")
     return text

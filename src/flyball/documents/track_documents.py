@@ -18,11 +18,11 @@ from flyball.core.evaluation.checkpoints import at_end, at_start, fix_cycles
 from flyball.core.evaluation.choosing import UnknownEvaluator, choose
 from flyball.core.workflows.track import effects as ed, plan_text, registers
 from flyball.core.workflows.track.effects import EditTrack, ReadTrack, TrackEdited, TrackRead, TrackStale
-from flyball.documents.errors import DocumentError, TrackUnreadable
+from flyball.documents.errors import DocumentError
 from flyball.documents.kept_files import KeptFolder
+from flyball.documents.shared_lock import Tell, tell_nobody
 from flyball.documents.track_folder import METADATA, read_track, update_metadata, write_page
-from flyball.documents.track_lock import Tell, tell_nobody
-from flyball.ports import Refusal, Stop
+from flyball.ports import Stop
 from flyball.projections.files.evaluation_report import PAGE as REPORT, evaluation_report
 
 PLAN, RETROSPECTIVE = "plan.md", "retrospective.md"
@@ -32,10 +32,6 @@ MOST_ERRORS = 500
 _BUSINESS = frozenset(
     "product.md business-strategy.md tech-stack.md product-roadmap.md product-guidelines.md screen-map.md".split()
 )
-
-
-class TrackUnusable(Refusal):
-    """The documents of a track cannot be read or written as they are."""
 
 
 class _Changed(Exception):
@@ -54,7 +50,7 @@ class TrackDocuments:
             track = read_track(request.path, self._root)
             chosen = choose(track.metadata, track.spec, self._cards)
         except (DocumentError, UnknownEvaluator) as error:
-            raise TrackUnusable(f"{request.path}: {error}") from error
+            raise DocumentError(f"{request.path}: {error}") from error
         folder, above = self._root / request.path, self._above(request.path)
         loop = _object(track.metadata.get("loop_state"))
         plan = _object(_object(loop.get("checkpoints")).get("PLAN"))
@@ -85,7 +81,7 @@ class TrackDocuments:
         except _Changed as changed:
             return TrackStale(str(changed))
         except (DocumentError, OSError, ValueError) as error:
-            raise TrackUnusable(f"{request.path} cannot be written: {error}") from error
+            raise DocumentError(f"{request.path} cannot be written: {error}") from error
         return TrackEdited()
 
     def _make(self, edit: ed.Edit, request: EditTrack, stop: Stop) -> None:
@@ -175,7 +171,7 @@ class TrackDocuments:
             try:
                 return change((raw or b"").decode("utf-8")).encode()
             except (UnicodeDecodeError, JSONDecodeError, RecursionError) as error:
-                raise TrackUnreadable(f"{folder}/{name} cannot be read ({error}); fix it and go on.") from error
+                raise DocumentError(f"{folder}/{name} cannot be read ({error}); fix it and go on.") from error
 
         with KeptFolder.below(self._root, *Path(folder).parts) as kept:
             kept.edit(name, apply)

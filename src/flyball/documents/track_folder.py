@@ -9,13 +9,15 @@ import msgspec
 from flyball.core.model.task import Source
 from flyball.core.text.json_edits import NotAnObject, with_values
 from flyball.core.text.quantities import first_few
-from flyball.documents.errors import SourceUnreadable, TrackUnreadable
+from flyball.documents.errors import DocumentError
 from flyball.documents.kept_files import KeptFolder
+from flyball.documents.shared_lock import Tell, hold_lock, tell_nobody
 from flyball.documents.source import SourceDocument, place_below, read_bytes, read_text
-from flyball.documents.track_lock import Tell, hold_lock, tell_nobody
 
 TRACKS = Path("conductor") / "tracks"
 SPECIFICATION, METADATA = "spec.md", "metadata.json"
+LOCK, STALE_S = ".metadata.lock", 600.0
+"""The lock of all who write the metadata, as its other writers make it; one that old was left by a program that is gone."""
 
 
 class Track(msgspec.Struct, frozen=True):
@@ -37,12 +39,12 @@ def read_track(name: str, root: Path) -> Track:
     if folder is None or not name.strip():
         there = sorted(each.name for place in above if place.is_dir() for each in place.iterdir() if each.is_dir())
         told = f" There are: {first_few(there, 8)}." if there else ""
-        raise TrackUnreadable(
+        raise DocumentError(
             f"There is no track {name!r}: expected a folder with spec.md or metadata.json, or the name of one below {TRACKS}/.{told}"
         )
     spec, metadata = folder / SPECIFICATION, folder / METADATA
     if not spec.is_file() and not metadata.is_file():
-        raise TrackUnreadable(f"{folder} has neither spec.md nor metadata.json; expected the folder of a track.")
+        raise DocumentError(f"{folder} has neither spec.md nor metadata.json; expected the folder of a track.")
     product = _product(folder.resolve())
     return Track(
         folder.resolve().name,
@@ -82,7 +84,7 @@ def _parse_metadata(path: Path, raw: bytes) -> dict[str, object]:
     try:
         return msgspec.json.decode(raw.removeprefix(b"\xef\xbb\xbf"), type=dict[str, object])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise TrackUnreadable(f"{path} is not a JSON object ({error}); fix it and run the command again.") from error
+        raise DocumentError(f"{path} is not a JSON object ({error}); fix it and run the command again.") from error
 
 
 def update_metadata(
@@ -100,11 +102,12 @@ def update_metadata(
         try:
             return with_values(text, values(_parse_metadata(path, text.encode()))).encode("utf-8")
         except NotAnObject as error:
-            raise TrackUnreadable(
+            raise DocumentError(
                 f"{path}: {error}; expected an object there. Fix it and run the command again."
             ) from error
 
-    with hold_lock(folder, tell=tell, is_over=is_over), KeptFolder.below(folder) as kept:
+    lock = hold_lock(folder / LOCK, Path.mkdir, stale_s=STALE_S, tell=tell, is_over=is_over)
+    with lock, KeptFolder.below(folder) as kept:
         kept.edit(METADATA, change)
 
 
@@ -126,14 +129,14 @@ def read_track_source(path: Path, root: Path) -> SourceDocument:
     Its documents change as it is worked, so none of them is remembered.
     """
     if not is_track_folder(path):
-        raise SourceUnreadable(
+        raise DocumentError(
             f"{path} is not a track; expected a folder with {SPECIFICATION}, like conductor/tracks/NAME."
         )
     place = place_below(path, root)
     if Path(place).is_absolute():
-        raise SourceUnreadable(f"{path} lies outside the repository; expected a track below {root}.")
+        raise DocumentError(f"{path} lies outside the repository; expected a track below {root}.")
     track = read_track(place, root)
     if not track.spec.strip():
-        raise SourceUnreadable(f"{path / SPECIFICATION} is missing or empty; expected what the track is to do.")
+        raise DocumentError(f"{path / SPECIFICATION} is missing or empty; expected what the track is to do.")
     name = str(track.metadata.get("name") or track.folder)
     return SourceDocument(Source(place, ""), "", name, f"Work the track {name}", living=True)

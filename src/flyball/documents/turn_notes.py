@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from flyball.core.claims.report_object import MAX_REPORT_BYTES, is_partial
-from flyball.documents.errors import NotesRefused
+from flyball.documents.errors import DocumentError
 
 MOST_QUESTIONS = 20
 LONGEST = 4_000
@@ -39,7 +39,7 @@ class TurnNotes(msgspec.Struct, frozen=True):
         if new in questions:
             return
         if len(questions) >= MOST_QUESTIONS:
-            raise NotesRefused(
+            raise DocumentError(
                 f"this turn has asked {MOST_QUESTIONS} questions already; end it, and they will be answered"
             )
         self._write({**report, "questions": [*questions, new]})
@@ -61,6 +61,6 @@ class TurnNotes(msgspec.Struct, frozen=True):
             fresh.write_bytes(msgspec.json.encode(report))
             fresh.replace(self.report_file)
         except OSError as error:
-            raise NotesRefused(
+            raise DocumentError(
                 f"{self.report_file} cannot be written ({error.strerror}); put it into your report"
             ) from error

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from flyball.core.model.task import Source
-from flyball.documents.errors import ConstitutionMissing, ConstitutionThere, SourceUnreadable
+from flyball.documents.errors import DocumentError
 from flyball.documents.source import SourceDocument, place_below
 from flyball.documents.work_folder import CONSTITUTION, WORK
 
@@ -42,7 +42,7 @@ def is_work_folder(path: Path) -> bool:
 def read_work_source(path: Path, root: Path) -> SourceDocument:
     """The backlog folder at `path`, if it has issues and a constitution."""
     if not is_work_folder(path):
-        raise SourceUnreadable(
+        raise DocumentError(
             f"{path} is not a backlog; expected a folder {WORK} with issue files in {WORK}/{ISSUES.as_posix()}. "
             "Create one with: flyball init --constitution"
         )
@@ -59,7 +59,7 @@ def require_constitution(folder: Path) -> None:
             return
     except OSError:
         pass
-    raise ConstitutionMissing(
+    raise DocumentError(
         f"{path} is missing or empty; every agent reads it. Create it with: flyball init --constitution"
     )
 
@@ -74,7 +74,7 @@ def write_constitution(root: Path, facts: ProjectFacts, *, force: bool = False) 
     """Write `.work/constitution.md`, and the folder for issues beside it; one that is there stays unless forced."""
     path = root / WORK / CONSTITUTION
     if path.exists() and not force:
-        raise ConstitutionThere(f"{path} already exists. Edit it, or replace it: flyball init --constitution --force")
+        raise DocumentError(f"{path} already exists. Edit it, or replace it: flyball init --constitution --force")
     folders = [f"- `{name}/`" for name in facts.folders] or ["- (name the folders that hold code and tests)"]
     gates = [f"- `{command}`" for command in facts.gates] or ["- (name the commands that must pass)"]
     (root / WORK / ISSUES).mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,8 @@ import contextlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
+
 from flyball import faults
 from flyball.core.decide import begin, decide
 from flyball.core.fold.evolve import evolve, fold
@@ -30,49 +32,35 @@ class LoopStuck(Exception):
     """Nothing is under way and nothing comes next: a workflow has a hole."""
 
 
-class Driver:
+class Driver(msgspec.Struct):
     """Runs one task until it stops.
 
     `known` is what was read of it before, if anything was. Listeners hear of every event; `settled` is called when all that follows from one was decided, before what was begun
     is started and when the loop stops.
     """
 
-    def __init__(
-        self,
-        task: TaskId,
-        *,
-        epoch: int,
-        journal: Journal,
-        inbox: Inbox,
-        clock: Clock,
-        perform: Perform,
-        make_stop: Callable[[], Stop],
-        known: State | None = None,
-        listeners: Sequence[Listener] = (),
-        settled: Callable[[State], None] = lambda _: None,
-        check: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._task = task
-        self._epoch = epoch
-        self._journal = journal
-        self._inbox = inbox
-        self._clock = clock
-        self._perform = perform
-        self._make_stop = make_stop
-        self._listeners = listeners
-        self._settled = settled
-        self._check = check
-        self._state = known
-        self._running: dict[asyncio.Task[Outcome], EffectId] = {}
-        self._stops: dict[EffectId, Stop] = {}
-        self._interrupted = ""
-        self._wake = asyncio.Event()
-        self._threads = ThreadPoolExecutor(max_workers=16, thread_name_prefix="effect")
+    task: TaskId
+    epoch: int
+    journal: Journal
+    inbox: Inbox
+    clock: Clock
+    perform: Perform
+    make_stop: Callable[[], Stop]
+    known: State | None = None
+    listeners: Sequence[Listener] = ()
+    settled: Callable[[State], None] = lambda _: None
+    _running: dict[asyncio.Task[Outcome], EffectId] = {}
+    _stops: dict[EffectId, Stop] = {}
+    _interrupted: str = ""
+    _wake: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
+    _threads: ThreadPoolExecutor = msgspec.field(
+        default_factory=lambda: ThreadPoolExecutor(max_workers=16, thread_name_prefix="effect")
+    )
 
     @property
     def state(self) -> State:
-        assert self._state is not None
-        return self._state
+        assert self.known is not None
+        return self.known
 
     def interrupt(self, reason: str) -> None:
         """End what is under way, save, stop; safe to call from a signal handler of the event loop."""
@@ -83,8 +71,8 @@ class Driver:
 
     async def run(self, started: SessionStarted, *said: Fact) -> State:
         """Take the task up, with what was said on the way in, and go on until it stops; the state it stopped in."""
-        after = self._state.seq if self._state else 0
-        self._state = fold(self._journal.read(self._task, after), self._state)
+        after = self.known.seq if self.known else 0
+        self.known = fold(self.journal.read(self.task, after), self.known)
         try:
             self._append(started, *said)
             for fact in reconcile_open_effects(self.state):
@@ -106,11 +94,11 @@ class Driver:
 
     def _halt(self, error: Exception) -> None:
         """Leave the reason of an internal error in the journal, where it can still be written."""
-        if self._state is None or self._state.stopped is not None:
+        if self.known is None or self.known.stopped is not None:
             return
         with contextlib.suppress(Exception):
             self._append(TaskStopped("error", f"internal error: {type(error).__name__}: {error}"))
-            self._settled(self.state)
+            self.settled(self.state)
 
     async def _loop(self) -> None:
         while True:
@@ -120,34 +108,33 @@ class Driver:
                 self._append(TaskStopped("interrupted", self._interrupted))
             if self.state.stopped is not None:
                 await self._end_all()
-                self._settled(self.state)
+                self.settled(self.state)
                 return
             following = decide(self.state)
             if following.facts:
                 self._append(*following.facts)
                 continue
             for effect in following.effects:
-                begun = begin(self.state, effect, self._clock.now())
+                begun = begin(self.state, effect, self.clock.now())
                 self._append(begun)
                 self._start(begun.effect)
             if following.effects:
                 continue
             if not self._running:
                 stages = ", ".join(lane.stage for lane in self.state.lanes.values())
-                raise LoopStuck(f"{self._task} in {stages}: nothing is under way and nothing comes next")
-            self._settled(self.state)
+                raise LoopStuck(f"{self.task} in {stages}: nothing is under way and nothing comes next")
+            self.settled(self.state)
             await self._next_outcome()
 
     def _append(self, *facts: Fact, taking: Sequence[int] = ()) -> None:
-        self._check()
-        events = self._journal.append(self._task, facts, epoch=self._epoch, at=self._clock.now(), taking=taking)
+        events = self.journal.append(self.task, facts, epoch=self.epoch, at=self.clock.now(), taking=taking)
         for event in events:
-            self._state = evolve(self._state, event)
-            for listener in self._listeners:
-                listener(event, self._state)
+            self.known = evolve(self.known, event)
+            for listener in self.listeners:
+                listener(event, self.known)
 
     def _start(self, effect: Effect) -> None:
-        stop = self._make_stop()
+        stop = self.make_stop()
         self._stops[effect.id] = stop
         running = asyncio.ensure_future(self._outcome(effect, stop))
         self._running[running] = effect.id
@@ -155,8 +142,8 @@ class Driver:
     async def _outcome(self, effect: Effect, stop: Stop) -> Outcome:
         if not isinstance(effect, Wait):
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, self._perform, effect, stop)
-        while (left := (effect.until - self._clock.now()).total_seconds()) > 0:
+            return await loop.run_in_executor(self._threads, self.perform, effect, stop)
+        while (left := (effect.until - self.clock.now()).total_seconds()) > 0:
             if stop.is_set():
                 return Interrupted("the wait was broken off")
             await asyncio.sleep(min(left, INBOX_INTERVAL))
@@ -183,7 +170,7 @@ class Driver:
             self._append(Ended(key, outcome, effect.attempt))
 
     def _take_words(self) -> None:
-        for word in self._inbox.pending(self._task):
+        for word in self.inbox.pending(self.task):
             self._append(*take_word(self.state, word), taking=[word.id])
         for key, stop in self._stops.items():
             if key not in self.state.open:

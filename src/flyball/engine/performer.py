@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from flyball.core.claims.findings import Finding
@@ -21,41 +22,27 @@ _LOOK_AGAIN_S = 0.1
 """While another measurement is under way, how soon to look whether this one is still wanted."""
 
 
-class Performer:
+class Performer(msgspec.Struct):
     """Performs effects of one task with the adapters it was given; `others` perform those of a workflow's own, `stoppable` such that take long, `recall` knows learnings."""
 
-    def __init__(
-        self,
-        task: Task,
-        *,
-        workspace: Workspace,
-        agents: Mapping[str, Agent],
-        measurer: Measurer,
-        people: People,
-        setup: Setup,
-        clock: Clock,
-        folder: Path,
-        notify: Watch,
-        others: Mapping[type[fx.Effect], Callable[[Any], out.Outcome]],
-        stoppable: Mapping[type[fx.Effect], Callable[[Any, Stop], out.Outcome]] | None = None,
-        pull_requests: PullRequests,
-        recall: Callable[[fx.Recall], out.Recalled],
-        give_context: Callable[[Path], None] = lambda _tree: None,
-    ) -> None:
-        self._task = task
-        self._workspace = workspace
-        self._agents = agents
-        self._measurer = measurer
-        self._people = people
-        self._setup = setup
-        self._clock = clock
-        self._folder = folder
-        self._notify = notify
-        self._pull_requests = pull_requests
-        self._measuring = threading.Lock()
-        self._recall_learnings = recall
-        self._give_context = give_context
-        self._table: dict[type, Callable[[Any, Stop], out.Outcome]] = {
+    task: Task
+    workspace: Workspace
+    agents: Mapping[str, Agent]
+    measurer: Measurer
+    people: People
+    setup: Setup
+    clock: Clock
+    folder: Path
+    notify: Watch
+    others: Mapping[type[fx.Effect], Callable[[Any], out.Outcome]]
+    pull_requests: PullRequests
+    recall: Callable[[fx.Recall], out.Recalled]
+    stoppable: Mapping[type[fx.Effect], Callable[[Any, Stop], out.Outcome]] = {}
+    give_context: Callable[[Path], None] = lambda _tree: None
+    _measuring: threading.Lock = msgspec.field(default_factory=threading.Lock)
+
+    def _perform(self, effect: fx.Effect, stop: Stop) -> out.Outcome:
+        table: dict[type, Callable[[Any, Stop], out.Outcome]] = {
             fx.Prepare: self._prepare,
             fx.OpenLane: self._open_lane,
             fx.CloseLane: self._close_lane,
@@ -67,45 +54,46 @@ class Performer:
             fx.PutBack: self._put_back,
             fx.Integrate: self._integrate,
             fx.Deliver: self._deliver,
-            fx.OpenPullRequest: lambda effect, _stop: self._pull_requests.open(effect),
+            fx.OpenPullRequest: lambda effect, _stop: self.pull_requests.open(effect),
             fx.Ask: self._ask,
-            **{kind: _without_stop(perform) for kind, perform in others.items()},
-            **(stoppable or {}),
+            **{kind: _without_stop(perform) for kind, perform in self.others.items()},
+            **self.stoppable,
         }
+        return table[type(effect)](effect, stop)
 
     def __call__(self, effect: fx.Effect, stop: Stop) -> out.Outcome:
         try:
-            return self._table[type(effect)](effect, stop)
+            return self._perform(effect, stop)
         except (Refusal, OSError) as error:
             if stop.is_set():
                 return out.Interrupted(str(error))
             return out.Failed(f"{effect.id}: {error}")
 
     def _lane(self, effect: fx.Effect) -> Workspace:
-        return self._workspace.lane(effect.lane)
+        return self.workspace.lane(effect.lane)
 
     def _from(self, effect: fx.Effect) -> Notify:
-        return lambda kind, line: self._notify(kind, line, effect.lane)
+        return lambda kind, line: self.notify(kind, line, effect.lane)
 
     def _prepare(self, effect: fx.Prepare, stop: Stop) -> out.Outcome:
-        space = self._workspace
+        space = self.workspace
         notes = space.prepare()
         since = space.tip if effect.again else space.base
-        failed, again = self._setup(space.root, self._folder / "setup", stop)
+        failed, again = self.setup(space.root, self.folder / "setup", stop)
         if failed:
             return out.Interrupted(failed) if stop.is_set() else out.Failed(f"setup failed: {failed}")
-        left = space.leave_out(since, effect.begun_at) if self._task.settings.setup else ()
+        left = space.leave_out(since, effect.begun_at) if self.task.settings.setup else ()
         space.set_aside()
         notes += (f"Set-up runs once more for the gates: {again}",) if again else ()
         return out.Prepared(space.base, space.tree_of(space.base), space.branch, notes, space.onto, left)
 
     def _open_lane(self, effect: fx.OpenLane, stop: Stop) -> out.Outcome:
-        settings = self._task.settings
-        space = self._workspace.open_lane(
+        settings = self.task.settings
+        space = self.workspace.open_lane(
             effect.lane, effect.base, settings.environment_folders if settings.setup else ()
         )
-        folder = self._folder / "setup" / "lanes" / space.root.parent.name
-        failed = self._setup.for_lane(space.root, folder, stop, shares=effect.shares)
+        folder = self.folder / "setup" / "lanes" / space.root.parent.name
+        failed = self.setup.for_lane(space.root, folder, stop, shares=effect.shares)
         if failed:
             return (
                 out.Interrupted(failed)
@@ -118,27 +106,27 @@ class Performer:
         return out.WorkspaceOpened(space.tree_of(effect.base))
 
     def _close_lane(self, effect: fx.CloseLane, _stop: Stop) -> out.Outcome:
-        self._workspace.close_lane(effect.lane)
+        self.workspace.close_lane(effect.lane)
         return out.WorkspaceClosed()
 
     def _recall(self, effect: fx.Recall, _stop: Stop) -> out.Outcome:
         """No turn waits for its memory: what cannot be recalled is a sentence in the outcome."""
         try:
-            return self._recall_learnings(effect)
+            return self.recall(effect)
         except (Refusal, OSError) as error:
             return out.Recalled(problem=f"{effect.id}: {error}")
 
     def _run_agent(self, effect: fx.RunAgent, stop: Stop) -> out.Outcome:
-        agent = self._agents.get(effect.agent)
+        agent = self.agents.get(effect.agent)
         if agent is None:
             return out.TurnEnded("not_installed", f"no agent {effect.agent!r} is configured")
-        folder = self._folder / "turns" / f"{effect.turn:04d}-{effect.attempt}"
+        folder = self.folder / "turns" / f"{effect.turn:04d}-{effect.attempt}"
         space = self._lane(effect)
         tree = space.copy(effect.copy, effect.commit, effect.shown) if effect.copy else space.root
         if effect.shown and not effect.copy:
             space.show(effect.shown)
-        self._give_context(tree)
-        nonce, notify = self._clock.nonce(), self._from(effect)
+        self.give_context(tree)
+        nonce, notify = self.clock.nonce(), self._from(effect)
         ended = agent.turn(effect, tree=tree, folder=folder, nonce=nonce, stop=stop, notify=notify)
         if not effect.copy:
             return ended
@@ -152,7 +140,7 @@ class Performer:
 
     def _measure(self, effect: fx.Measure, stop: Stop) -> out.Outcome:
         """One measurement at a time, unless the settings allow more: two at once take each other's time, ports and databases."""
-        if self._task.settings.gates_side_by_side:
+        if self.task.settings.gates_side_by_side:
             return self._measure_now(effect, stop)
         while not self._measuring.acquire(timeout=_LOOK_AGAIN_S):
             if stop.is_set():
@@ -163,12 +151,12 @@ class Performer:
             self._measuring.release()
 
     def _measure_now(self, effect: fx.Measure, stop: Stop) -> out.Outcome:
-        began = self._clock.monotonic()
-        folder = self._folder / "measures" / effect.id.replace("/", "-")
+        began = self.clock.monotonic()
+        folder = self.folder / "measures" / effect.id.replace("/", "-")
         space = self._lane(effect)
-        measurement = self._measurer.measure(
+        measurement = self.measurer.measure(
             replace(effect, consented=_still_consented(effect, space)),
-            settings=self._task.settings,
+            settings=self.task.settings,
             workspace=space,
             folder=folder,
             stop=stop,
@@ -176,7 +164,7 @@ class Performer:
         )
         if stop.is_set():
             return out.Interrupted("the measurement was broken off")
-        return out.Measured(measurement, round(self._clock.monotonic() - began, 3))
+        return out.Measured(measurement, round(self.clock.monotonic() - began, 3))
 
     def _save(self, effect: fx.Save, _stop: Stop) -> out.Outcome:
         space, at = self._lane(effect), effect.begun_at
@@ -207,7 +195,7 @@ class Performer:
         return out.Mended(Commit(kept.commit), kept.tree, effect.label, effect.paths, tuple(kept.notes))
 
     def _integrate(self, effect: fx.Integrate, _stop: Stop) -> out.Outcome:
-        return self._workspace.lane(effect.work or effect.lane).integrate(
+        return self.workspace.lane(effect.work or effect.lane).integrate(
             effect.commit,
             base=effect.base,
             onto=effect.onto,
@@ -218,14 +206,14 @@ class Performer:
 
     def _deliver(self, effect: fx.Deliver, _stop: Stop) -> out.Outcome:
         try:
-            self._workspace.publish(effect.commit)
-            notes = (self._workspace.push(),) if effect.push else ()
+            self.workspace.publish(effect.commit)
+            notes = (self.workspace.push(),) if effect.push else ()
         except Refusal as error:
             return out.Undelivered(str(error))
-        return out.Delivered(effect.commit, self._workspace.branch, notes)
+        return out.Delivered(effect.commit, self.workspace.branch, notes)
 
     def _ask(self, effect: fx.Ask, stop: Stop) -> out.Outcome:
-        answer = self._people.ask(self._task, effect, stop)
+        answer = self.people.ask(self.task, effect, stop)
         if answer is not None:
             return out.Answered(answer)
         if stop.is_set():

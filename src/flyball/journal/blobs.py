@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flyball import faults
 from flyball.folders import make_directory, sync_directory
-from flyball.journal.errors import BlobCorrupt, BlobMissing, BlobUnwritable
+from flyball.journal.errors import BlobUnwritable, JournalError
 
 _REF = re.compile(r"[0-9a-f]{64}")
 
@@ -24,7 +24,7 @@ class FileBlobs:
         ref = hashlib.sha256(data).hexdigest()
         path = self._path(ref)
         try:
-            if not _holds(path, data):
+            if not (path.exists() and path.read_bytes() == data):
                 make_directory(self._directory)
                 path.parent.mkdir(mode=0o700, exist_ok=True)
                 _write(path, data)
@@ -43,11 +43,11 @@ class FileBlobs:
         try:
             data = path.read_bytes()
         except FileNotFoundError as error:
-            raise BlobMissing(
+            raise JournalError(
                 f"The text {ref} is not in {self._directory}. Restore the folder from a backup."
             ) from error
         if hashlib.sha256(data).hexdigest() != ref:
-            raise BlobCorrupt(
+            raise JournalError(
                 f"The text {path} is damaged: its content does not match its name. Nothing was changed. "
                 "Restore it from a backup."
             )
@@ -59,36 +59,18 @@ class FileBlobs:
         return self._directory / ref[:2] / ref
 
 
-def _holds(path: Path, data: bytes) -> bool:
-    try:
-        return path.read_bytes() == data
-    except FileNotFoundError:
-        return False
-
-
 def _write(path: Path, data: bytes) -> None:
-    """Write a text under its name at once where that is free: nobody asks for it before it is whole, and then it is checked.
-
-    What is there already was left by a kill or is damaged, and is replaced in one step.
-    """
+    """Put a text in place in one step; one that a kill or damage left there is replaced."""
     faults.point("blob.put.before")
-    try:
-        _fill(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), path, data)
-        faults.point("blob.put.inside")
-    except FileExistsError:
-        descriptor, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
-        _fill(descriptor, Path(name), data)
-        faults.point("blob.put.inside")
-        Path(name).replace(path)
-    faults.point("blob.put.after")
-
-
-def _fill(descriptor: int, path: Path, data: bytes) -> None:
+    descriptor, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        faults.point("blob.put.inside")
+        Path(name).replace(path)
     except BaseException:
-        path.unlink(missing_ok=True)
+        Path(name).unlink(missing_ok=True)
         raise
+    faults.point("blob.put.after")

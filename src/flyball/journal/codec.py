@@ -16,7 +16,7 @@ from flyball.core.model.events import Begun, Ended, Event, Fact, PersonSpoke, Sp
 from flyball.core.model.task import TaskId
 from flyball.core.text.hiding import hide_in
 from flyball.core.vocabulary import event_type
-from flyball.journal.errors import FactUnstorable, JournalCorrupt, JournalNewer
+from flyball.journal.errors import JournalCorrupt, JournalError, JournalNewer
 from flyball.journal.records import in_utc
 
 _encoder = msgspec.json.Encoder()
@@ -127,7 +127,7 @@ def check_word(word: Spoken, text: str, question: str) -> None:
         msgspec.convert({"fact": "person.spoke", "word": word, "text": text, "question": question}, PersonSpoke)
         text.encode()
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        raise FactUnstorable(f"This cannot be passed on to the task: {error}.") from error
+        raise JournalError(f"This cannot be passed on to the task: {error}.") from error
 
 
 def _encode_one(event: Event, secrets: tuple[str, ...]) -> tuple[bytes, Event]:
@@ -138,7 +138,7 @@ def _encode_one(event: Event, secrets: tuple[str, ...]) -> tuple[bytes, Event]:
             body = _encoder.encode(hidden)
         return body, _decoder().decode(body)
     except (msgspec.MsgspecError, TypeError, ValueError) as error:
-        raise FactUnstorable(f"The fact {kind(event.fact)} cannot be stored: {error}. Nothing was written.") from error
+        raise JournalError(f"The fact {kind(event.fact)} cannot be stored: {error}. Nothing was written.") from error
 
 
 def _salt(task: TaskId) -> int:

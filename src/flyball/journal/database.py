@@ -11,14 +11,12 @@ from typing import Any, Self
 from urllib.parse import quote
 
 from flyball.folders import make_directory
-from flyball.journal.errors import JournalCorrupt, JournalGone, JournalNewer, JournalOlder, JournalUnwritable
+from flyball.journal.errors import JournalCorrupt, JournalGone, JournalNewer, JournalUnwritable
 
 APPLICATION_ID = 0x666C7962
 
-OLDEST = 2
-"""Facts of schema 1 knew no lanes; no release wrote them, and nothing reads them any more."""
-
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    # No release wrote what came before.
     (),
     (
         """CREATE TABLE tasks (
@@ -61,7 +59,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 
 
 def schema_of(connection: sqlite3.Connection, path: Path) -> int:
-    """The number of steps a file has had; a file of another program, of a newer flyball or of one before the first release is refused."""
+    """The number of steps a file has had; a file of another program or of a newer flyball is refused."""
     # All of one instant: another process may be migrating.
     queries = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
     with transaction(connection, "DEFERRED"):
@@ -73,21 +71,12 @@ def schema_of(connection: sqlite3.Connection, path: Path) -> int:
             f"The journal {path} was written by a newer flyball (schema {version}; this one knows {len(MIGRATIONS)}). "
             "Install that version and try again; nothing was changed."
         )
-    if tables and version < OLDEST:
-        raise JournalOlder(
-            f"The journal {path} was written by a flyball from before its first release (schema {version}), which this one cannot read. "
-            f"Move it away to start again: mv {path} {path}.old"
-        )
     return version
-
-
-def is_current(connection: sqlite3.Connection, path: Path) -> bool:
-    return schema_of(connection, path) == len(MIGRATIONS)
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Bring a file to the newest schema; processes that open it together take turns."""
-    while not is_current(connection, path):
+    while schema_of(connection, path) < len(MIGRATIONS):
         with transaction(connection, "IMMEDIATE"):
             version = schema_of(connection, path)
             if version < len(MIGRATIONS):
@@ -148,8 +137,12 @@ class Database:
         """Open or make the file; where it cannot be written it is opened for reading, and writing says why not."""
         _refuse_emptied(path)
         try:
-            _make_parent(path)
+            make_directory(path.parent)
             return cls(path, _connect(path, _WRITING, patience_s))
+        except OSError as error:
+            raise JournalUnwritable(
+                f"The folder {path.parent} for the journal cannot be made ({error.strerror}). Make it yourself, or set FLYBALL_HOME to another."
+            ) from error
         except JournalUnwritable as error:
             if not path.exists():
                 raise
@@ -219,7 +212,7 @@ def _connect(path: Path, mode: str, patience_s: float) -> sqlite3.Connection:
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA foreign_keys = ON")
                 migrate(connection, path)
-            elif not is_current(connection, path):
+            elif schema_of(connection, path) < len(MIGRATIONS):
                 raise JournalUnwritable(
                     f"The journal {path} is of an older flyball and read-only. Make it writable and try again."
                 )
@@ -251,15 +244,6 @@ def _use_wal(connection: sqlite3.Connection, patience_s: float) -> None:
         else:
             return
     connection.execute("PRAGMA journal_mode = WAL")
-
-
-def _make_parent(path: Path) -> None:
-    try:
-        make_directory(path.parent)
-    except OSError as error:
-        raise JournalUnwritable(
-            f"The folder {path.parent} for the journal cannot be made ({error.strerror}). Make it yourself, or set FLYBALL_HOME to another."
-        ) from error
 
 
 def _refuse_emptied(path: Path) -> None:

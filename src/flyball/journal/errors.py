@@ -1,7 +1,6 @@
 """What can go wrong with a journal, each named after its situation."""
 
 import shlex
-from pathlib import Path
 
 from flyball.journal.records import Holder
 from flyball.ports import Refusal
@@ -34,22 +33,10 @@ class JournalNewer(JournalError):
     """The journal holds what only a later flyball can read."""
 
 
-class JournalOlder(JournalError):
-    """The journal was written before the first release."""
-
-
-class FactUnstorable(JournalError):
-    """A fact does not fit its own type, so it could never be read back."""
-
-
 class TaskUnknown(JournalError):
     def __init__(self, task: str) -> None:
         self.task = task
         super().__init__(f"The journal has no task {task!r}. `flyball list` shows those it has.")
-
-
-class WordTaken(JournalError):
-    """A person's word reached the task before, or was never put in."""
 
 
 class LeaseHeld(JournalError):
@@ -74,23 +61,5 @@ class LeaseLost(JournalError):
     """Another process has taken over, so what this one still has to say is refused."""
 
 
-class LeaseUnsupported(JournalError):
-    """The file system gives no locks, so two controllers could not be kept apart."""
-
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(
-            f"{path} cannot be locked ({reason}): the file system has no flock. "
-            "Set FLYBALL_HOME to a folder on a local disk and try again."
-        )
-
-
 class BlobUnwritable(JournalError):
     """A text could not be kept."""
-
-
-class BlobMissing(JournalError):
-    """A text that should be there is not."""
-
-
-class BlobCorrupt(JournalError):
-    """A text is not what its name says."""

@@ -20,7 +20,7 @@ import msgspec
 
 from flyball import faults
 from flyball.folders import make_directory
-from flyball.journal.errors import JournalUnwritable, LeaseHeld, LeaseLost, LeaseUnsupported
+from flyball.journal.errors import JournalError, JournalUnwritable, LeaseHeld
 from flyball.journal.records import Holder
 
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
@@ -42,10 +42,8 @@ def tree_scope(tree: Path) -> str:
 class Lease:
     """The right to work on a scope; held until released or until this process ends, however it ends."""
 
-    def __init__(self, scope: str, epoch: int, path: Path, lock: int) -> None:
-        self.scope = scope
+    def __init__(self, epoch: int, lock: int) -> None:
         self.epoch = epoch
-        self._path = path
         self._lock: int | None = lock
 
     @classmethod
@@ -59,7 +57,7 @@ class Lease:
                 os.ftruncate(lock, 0)
                 os.pwrite(lock, msgspec.json.encode(holder), 0)
             faults.point("lease.locked")
-            return cls(scope, journal.next_epoch(scope, holder), path, lock)
+            return cls(journal.next_epoch(scope, holder), lock)
         except BaseException:
             os.close(lock)
             raise
@@ -68,14 +66,6 @@ class Lease:
         """The lock's descriptor: whoever else holds it open keeps others out for as long."""
         assert self._lock is not None, "a released lease has no lock"
         return self._lock
-
-    def check(self) -> None:
-        """Refuse to go on when the lock file is no longer the one this process holds."""
-        if self._lock is None or not _same_file(self._lock, self._path):
-            raise LeaseLost(
-                f"{self.scope} is no longer held: the lock file {self._path} was deleted or replaced, so another process "
-                "may have taken over. This process must end; `flyball resume` goes on."
-            )
 
     def release(self) -> None:
         """Let others in; a second call does nothing."""
@@ -92,25 +82,25 @@ class Lease:
 
 
 def _lock(scope: str, path: Path) -> int:
-    """A descriptor that holds the lock on the file that has this name now; programs we start do not inherit it."""
-    while True:
-        with _explain_unwritable(path):
-            make_directory(path.parent)
-            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = _holder(lock)
-            os.close(lock)
-            raise LeaseHeld(scope, holder) from None
-        except OSError as error:
-            os.close(lock)
-            if error.errno in _NO_LOCKS:
-                raise LeaseUnsupported(path, error.strerror or "") from error
-            raise
-        if _same_file(lock, path):
-            return lock
+    """A descriptor that holds the lock; programs we start do not inherit it."""
+    with _explain_unwritable(path):
+        make_directory(path.parent)
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = _holder(lock)
         os.close(lock)
+        raise LeaseHeld(scope, holder) from None
+    except OSError as error:
+        os.close(lock)
+        if error.errno in _NO_LOCKS:
+            raise JournalError(
+                f"{path} cannot be locked ({error.strerror}): the file system has no flock. "
+                "Set FLYBALL_HOME to a folder on a local disk and try again."
+            ) from error
+        raise
+    return lock
 
 
 @contextmanager
@@ -131,12 +121,3 @@ def _holder(lock: int) -> Holder | None:
         except msgspec.MsgspecError:
             time.sleep(0.01)
     return None
-
-
-def _same_file(lock: int, path: Path) -> bool:
-    try:
-        there = path.stat()
-    except OSError:
-        return False
-    ours = os.fstat(lock)
-    return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)

@@ -14,7 +14,7 @@ from flyball.core.model.naming import task_id
 from flyball.core.model.task import TaskId
 from flyball.journal import codec, statements
 from flyball.journal.database import Database
-from flyball.journal.errors import JournalCorrupt, LeaseLost, TaskUnknown, WordTaken
+from flyball.journal.errors import JournalCorrupt, JournalError, LeaseLost, TaskUnknown
 from flyball.journal.records import Holder, LeaseRecord, Opening, StoredWord, TaskRecord, in_utc, task_scope
 
 _PAGE = 512
@@ -91,7 +91,7 @@ class SqliteJournal:
             _add(connection, task, entries)
             for word, seq in codec.words_taken(events, taking).items():
                 if connection.execute(statements.TAKE_WORD, (seq, word, task)).rowcount != 1:
-                    raise WordTaken(f"Word {word} of task {task} is not waiting in the inbox; nothing was appended.")
+                    raise JournalError(f"Word {word} of task {task} is not waiting in the inbox; nothing was appended.")
             faults.point("journal.append.inside")
         faults.point("journal.append.after")
         return events

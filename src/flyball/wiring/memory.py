@@ -63,7 +63,7 @@ class FolderTree:
     def __init__(self, root: Path, vault: Vault | None = None) -> None:
         self._root = root
         self._vault = vault
-        self._then = lru_cache(_TEXTS_KEPT)(self._text_then)
+        self.text_then = lru_cache(_TEXTS_KEPT)(self._text_then)
 
     def exists(self, path: str) -> bool:
         return os.path.lexists(self._root / path)
@@ -76,9 +76,6 @@ class FolderTree:
         except OSError:
             return None
         return regular_text(place, LONGEST_TEXT) if inside else None
-
-    def text_then(self, commit: str, path: str) -> str | None:
-        return self._then(commit, path)
 
     def _text_then(self, commit: str, path: str) -> str | None:
         if self._vault is None:

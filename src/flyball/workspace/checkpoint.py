@@ -10,7 +10,7 @@ import msgspec
 from flyball import faults
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN
-from flyball.workspace.errors import CheckpointExists, GitFailed
+from flyball.workspace.errors import GitFailed, WorkspaceError
 from flyball.workspace.files import folders_above, remove, scratch_copy
 from flyball.workspace.git import LONG, Git
 from flyball.workspace.ignored import Ignored, ignored_now
@@ -18,8 +18,6 @@ from flyball.workspace.leftovers import Leftovers
 from flyball.workspace.staging import stage
 from flyball.workspace.trees import changed_files, entries, overlay_tree
 from flyball.workspace.vault import RefUpdate, Vault
-
-_OFF_THE_ENDS = "".join(map(chr, range(33))) + ".,:;\"\\'"
 
 
 def label_name(label: str) -> str:
@@ -153,8 +151,8 @@ def commit_tree(
     if at.tzinfo is None:
         raise ValueError(f"the time of a checkpoint must carry its zone, not {at.isoformat()}")
     who = {
-        "NAME": _name(author.name) or _FLYBALL.name,
-        "EMAIL": _name(author.email) or _FLYBALL.email,
+        "NAME": author.name,
+        "EMAIL": author.email,
         "DATE": f"@{int(at.timestamp())} +0000",
     }
     env = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in who.items()}
@@ -169,11 +167,6 @@ def commit_tree(
     faults.point("checkpoint.commit.after")
     vault.remember_tree(commit, tree)
     return commit
-
-
-def _name(given: str) -> str:
-    """A name or address without what git refuses in one, or takes off its ends."""
-    return given.translate({ord(each): None for each in "<>\n\0"}).strip(_OFF_THE_ENDS)
 
 
 def save_labelled(
@@ -201,7 +194,7 @@ def save_labelled(
         return Snapshot(there, vault.tree(there), parent)
     tree, notes = work.save_tree(tip)
     if tree != vault.tree(there):
-        raise CheckpointExists(
+        raise WorkspaceError(
             f"The label {label} of task {work.task} already names {there[:12]}, whose files differ from those here now.",
             f"Choose another label, or restore it: flyball rollback {work.task} --to {label}",
         )

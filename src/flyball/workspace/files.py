@@ -52,22 +52,12 @@ def remove(path: Path) -> None:
         return
     try:
         shutil.rmtree(path)
-    except PermissionError:
-        path.chmod(0o700)
-        for above, names, _ in walk(path):
-            for below in (Path(above, name) for name in names):
-                if not below.is_symlink():
-                    below.chmod(0o700)
-        _remove_by_program(path)
     except (RecursionError, OSError):
-        _remove_by_program(path)
-
-
-def _remove_by_program(path: Path) -> None:
-    """Folders nested deeper than Python's own removal can follow, or than any path can be long, are left to the system's."""
-    done = process.capture(["rm", "-rf", "--", str(path)], cwd=path.parent, env={"PATH": os.defpath}, timeout=REMOVAL_S)
-    if done.code != 0:
-        raise OSError(errno.EIO, done.complaint[:300], str(path))
+        # Folders that forbid it, or are nested deeper than Python's own removal can follow, are left to the system's.
+        program = ["/bin/sh", "-c", 'chmod -R u+rwX -- "$0"; exec rm -rf -- "$0"', str(path)]
+        done = process.capture(program, cwd=path.parent, env={"PATH": os.defpath}, timeout=REMOVAL_S)
+        if done.code != 0:
+            raise OSError(errno.EIO, done.complaint[:300], str(path)) from None
 
 
 def space_of(path: Path) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from flyball import process
-from flyball.workspace.errors import GitFailed, GitMissing, GitTooOld
+from flyball.workspace.errors import GitFailed, WorkspaceError
 
 OLDEST_GIT = (2, 38)  # the first with `merge-tree --write-tree`
 LONG = 3600.0
@@ -57,7 +57,7 @@ _SETTINGS = (
 def program() -> str:
     found = shutil.which("git")
     if found is None:
-        raise GitMissing("The program git was not found.", "Install it, for example with: apt install git")
+        raise WorkspaceError("The program git was not found.", "Install it, for example with: apt install git")
     return found
 
 
@@ -69,7 +69,9 @@ def version() -> tuple[int, ...]:
     numbers = tuple(int(part) for part in words[2].split(".")[:2] if part.isdigit()) if len(words) > 2 else ()
     if numbers < OLDEST_GIT:
         wanted = ".".join(map(str, OLDEST_GIT))
-        raise GitTooOld(f"Git {words[2] if len(words) > 2 else '?'} is older than {wanted}.", "Install a newer git.")
+        raise WorkspaceError(
+            f"Git {words[2] if len(words) > 2 else '?'} is older than {wanted}.", "Install a newer git."
+        )
     return numbers
 
 

@@ -1,7 +1,7 @@
 """Brings the work of one lane onto another commit, by git's own three-way merge and without a working tree.
 
-The merge runs in the vault, whose configuration and attributes are flyball's own, so no merge driver of the repository is started. The
-one driver that needs no program, `merge=union`, is honoured where the base tree asks for it.
+The merge runs in the vault, whose configuration is flyball's own, so no merge driver of the repository is started. The one driver that needs
+no program, `merge=union`, works where the .gitattributes at the root of the base tree asks for it.
 """
 
 import os
@@ -21,7 +21,7 @@ from flyball.core.text.scrubbing import decode, scrub, storable
 from flyball.process import Captured
 from flyball.workspace import trees
 from flyball.workspace.checkpoint import CommitAuthor, commit_tree
-from flyball.workspace.git import LONG, TreeEntry, failure, join_records, records
+from flyball.workspace.git import LONG, failure, records
 from flyball.workspace.vault import Vault
 
 _CONFLICTS = 1
@@ -29,7 +29,6 @@ _MOST_NAMED = 200
 _MOST_TEXT = 12_000
 """Characters of each diff and of the markers that a conflict carries."""
 _ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_REGULAR = frozenset({"100644", "100755"})
 _TEXTUAL = frozenset({"CONFLICT (contents)", "CONFLICT (add/add)"})
 _TOLD = ("CONFLICT", "error", "warning")
 
@@ -50,16 +49,12 @@ class Merge(msgspec.Struct, frozen=True):
 
 
 class _Clash(msgspec.Struct, frozen=True):
-    """What git says of a merge that is not clean: its tree with markers, the versions of each file in it, and why."""
+    """What git says of a merge that is not clean: its tree with markers, the files in conflict, and why."""
 
     tree: str
-    stages: dict[str, dict[int, TreeEntry]]
+    paths: tuple[str, ...]
     kinds: dict[str, set[str]]
     messages: tuple[str, ...]
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.stages, *self.kinds)))
 
 
 def integrate(vault: Vault, merge: Merge, *, message: str, at: datetime, author: CommitAuthor) -> Merged:
@@ -74,18 +69,13 @@ def integrate(vault: Vault, merge: Merge, *, message: str, at: datetime, author:
         for side in (merge.onto, lane)
     ]
     faults.point("integrate.merge.before")
-    style = msgspec.structs.replace(vault.git(), settings=("merge.conflictStyle=diff3",))
-    done = style.run("merge-tree", "--write-tree", "-z", *sides, timeout=LONG)
+    done = _merge_trees(vault, merge.base, sides)
     # Exit 1 is a conflict and also "not something we can merge": only the id of a tree tells them apart.
     if done.code not in {0, _CONFLICTS} or not _ID.match(done.stdout):
         raise failure(("merge-tree",), done)
     tree = done.stdout.partition(b"\0")[0].decode().strip()
     if done.code == _CONFLICTS:
-        clash = _read(done)
-        united = _unite(vault, merge.base, clash)
-        if united is None:
-            return _conflict(vault, msgspec.structs.replace(merge, commit=Commit(lane)), sides, clash)
-        tree = united
+        return _conflict(vault, msgspec.structs.replace(merge, commit=Commit(lane)), sides, _read(done))
     if tree == vault.tree(merge.onto):
         return NothingToIntegrate(dropped)
     faults.point("integrate.commit.before")
@@ -93,6 +83,16 @@ def integrate(vault: Vault, merge: Merge, *, message: str, at: datetime, author:
     changed = trees.changed_files(vault, merge.base, lane)
     named = tuple((each.status, storable(each.path)) for each in changed[:_MOST_NAMED])
     return Integrated(Commit(made), tree, named, len(changed), dropped)
+
+
+def _merge_trees(vault: Vault, base: str, sides: Sequence[str]) -> Captured:
+    """Git's merge by the base tree's own .gitattributes: `merge=union` works, and no other driver is configured here."""
+    with tempfile.TemporaryDirectory(prefix="flyball-") as folder:
+        attributes = Path(folder, "attributes")
+        attributes.write_bytes(trees.read_file(vault, base, ".gitattributes") or b"")
+        settings = ("merge.conflictStyle=diff3", f"core.attributesFile={attributes}")
+        git = msgspec.structs.replace(vault.git_as_cloned(Path(folder), Path(folder, "index")), settings=settings)
+        return git.run("merge-tree", "--write-tree", "-z", *sides, timeout=LONG)
 
 
 def _without(vault: Vault, merge: Merge) -> tuple[str, tuple[str, ...]]:
@@ -110,11 +110,7 @@ def _read(done: Captured) -> _Clash:
     """The parts of `merge-tree -z`: a tree; mode, blob, stage and path of each version; messages with their files and kind."""
     tree, _, rest = done.stdout.partition(b"\0")
     versions, _, told = (b"\0" + rest).partition(b"\0\0")
-    stages: dict[str, dict[int, TreeEntry]] = {}
-    for line in records(versions):
-        head, _, path = line.partition("\t")
-        mode, blob, stage = head.split()
-        stages.setdefault(path, {})[int(stage)] = TreeEntry(mode, blob, path)
+    in_conflict = [line.partition("\t")[2] for line in records(versions)]
     kinds: dict[str, set[str]] = {}
     messages = []
     fields = iter(os.fsdecode(field) for field in told.split(b"\0"))
@@ -127,43 +123,7 @@ def _read(done: Captured) -> _Clash:
             messages.append(storable(scrub(text).strip()))
             for path in paths:
                 kinds.setdefault(path, set()).add(kind)
-    return _Clash(tree.decode().strip(), stages, kinds, tuple(messages))
-
-
-def _unite(vault: Vault, base: str, clash: _Clash) -> str | None:
-    """The tree with the lines of both sides where the base tree marks every file in conflict `merge=union`; else None."""
-    if set(clash.kinds) != set(clash.stages) or any(not kinds <= _TEXTUAL for kinds in clash.kinds.values()):
-        return None
-    versions = [entry for stages in clash.stages.values() for entry in stages.values()]
-    if any(entry.mode not in _REGULAR for entry in versions) or any(
-        not {2, 3} <= set(stages) for stages in clash.stages.values()
-    ):
-        return None
-    if not set(clash.paths) <= _marked_union(vault, base, clash.paths):
-        return None
-    contents = {path: _both(vault, stages) for path, stages in clash.stages.items()}
-    return trees.overlay_tree(vault, clash.tree, {}, contents)
-
-
-def _marked_union(vault: Vault, base: str, paths: Sequence[str]) -> set[str]:
-    """Which paths the .gitattributes of the base tree mark `merge=union`."""
-    if not any(path.rpartition("/")[2] == ".gitattributes" for path in trees.listing(vault, vault.tree(base))):
-        return set()
-    with tempfile.TemporaryDirectory(prefix="flyball-") as folder:
-        git = vault.git_as_cloned(Path(folder), Path(folder) / "index")
-        git.out("read-tree", base)
-        fields = records(git.out("check-attr", "--cached", "-z", "--stdin", "merge", input=join_records(paths)))
-    return {path for path, value in zip(fields[::3], fields[2::3], strict=True) if value == "union"}
-
-
-def _both(vault: Vault, stages: dict[int, TreeEntry]) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="flyball-") as folder:
-        names = []
-        for stage in (2, 1, 3):
-            file = Path(folder) / str(stage)
-            file.write_bytes(vault.git().out("cat-file", "blob", stages[stage].blob) if stage in stages else b"")
-            names.append(str(file))
-        return vault.git().out("merge-file", "-p", "--union", *names)
+    return _Clash(tree.decode().strip(), tuple(dict.fromkeys((*in_conflict, *kinds))), kinds, tuple(messages))
 
 
 def _conflict(vault: Vault, merge: Merge, sides: Sequence[str], clash: _Clash) -> Conflicted:

@@ -12,15 +12,7 @@ import msgspec
 
 from flyball import faults
 from flyball.core.model.naming import LOOP
-from flyball.workspace.errors import (
-    BaseLost,
-    BranchBlocked,
-    BranchCheckedOut,
-    BranchMoved,
-    GitFailed,
-    PushRefused,
-    UnknownCommit,
-)
+from flyball.workspace.errors import GitFailed, UnknownCommit, WorkspaceError
 from flyball.workspace.git import LONG, Git, failure, records
 from flyball.workspace.repository import Repository
 from flyball.workspace.trees import changed_files
@@ -55,9 +47,8 @@ def look(repository: Repository, branch: str) -> BranchPlace:
             name, _, folder = rest.partition(" ")
             tips[name], folders[name] = tip, folder
     clashing = [name for name in tips if name in above or name.startswith(f"{own}/")]
-    # A branch without a commit is no ref yet, but a tree may be on it all the same.
-    used = folders[own] if own in tips else _checked_out_at(git, branch)
-    return BranchPlace(tips.get(own), tuple(name.removeprefix("refs/heads/") for name in clashing), used or None)
+    others = tuple(name.removeprefix("refs/heads/") for name in clashing)
+    return BranchPlace(tips.get(own), others, folders.get(own) or None)
 
 
 def publish(
@@ -80,14 +71,14 @@ def push(repository: Repository, branch: str, environment: Mapping[str, str], ta
     """Send a branch to the remote git would push to; with the user's own settings, credentials and hooks, as they set it."""
     remotes = repository.as_user(environment, "remote").stdout.decode().split()
     if not remotes:
-        raise PushRefused(
+        raise WorkspaceError(
             "There is no remote to push to.", f"Add one: git remote add origin URL; then: flyball resume {task}"
         )
     remote = "origin" if "origin" in remotes else remotes[0]
     done = repository.as_user(environment, "push", remote, f"refs/heads/{branch}:refs/heads/{branch}")
     if done.code != 0:
         said = done.complaint.splitlines()
-        raise PushRefused(
+        raise WorkspaceError(
             f"git push {remote} {branch} ended with code {done.code}: {said[-1] if said else 'it said nothing'}",
             f"Try it yourself: git push {remote} {branch}; then: flyball resume {task}",
         )
@@ -96,23 +87,23 @@ def push(repository: Repository, branch: str, environment: Mapping[str, str], ta
 
 def check_name(repository: Repository, branch: str) -> None:
     if repository.git().run("check-ref-format", f"refs/heads/{branch}").code != 0:
-        raise BranchBlocked(f"{branch} is not a valid branch name.", "Choose another name for the task.")
+        raise WorkspaceError(f"{branch} is not a valid branch name.", "Choose another name for the task.")
 
 
 def check_branch(branch: str, there: BranchPlace, old: str | None) -> None:
     """Refuse a branch that is not at `old`, is in use, or cannot exist beside another."""
     if there.tip != old:
-        raise BranchMoved(
+        raise WorkspaceError(
             f"The branch {branch} was expected {_place(old)} but is {_place(there.tip)}.",
             f"Keep your work under another name and try again: git branch -m {branch} {branch}-mine",
         )
     if there.used is not None:
-        raise BranchCheckedOut(
+        raise WorkspaceError(
             f"The branch {branch} is checked out in {there.used}; moving it would make that tree look changed.",
             f"Switch it to another branch and try again: git -C '{there.used}' switch --detach",
         )
     for other in there.in_the_way:
-        raise BranchBlocked(
+        raise WorkspaceError(
             f"The branch {branch} cannot exist beside the branch {other}.",
             f"Rename that one: git branch -m {other} {other}-old",
         )
@@ -120,17 +111,6 @@ def check_branch(branch: str, there: BranchPlace, old: str | None) -> None:
 
 def _place(commit: str | None) -> str:
     return f"at {commit[:12]}" if commit else "absent"
-
-
-def _checked_out_at(git: Git, branch: str) -> str | None:
-    folder = ""
-    for field in records(git.out("worktree", "list", "--porcelain", "-z")):
-        word, _, rest = field.partition(" ")
-        if word == "worktree":
-            folder = rest
-        elif word == "branch" and rest == f"refs/heads/{branch}":
-            return folder
-    return None
 
 
 def _known_to_user(repository: Repository, vault: Vault, base: str, there: str | None) -> list[str]:
@@ -147,8 +127,8 @@ def _known_to_user(repository: Repository, vault: Vault, base: str, there: str |
     return behind
 
 
-def _base_lost(vault: Vault, base: str) -> BaseLost:
-    return BaseLost(
+def _base_lost(vault: Vault, base: str) -> WorkspaceError:
+    return WorkspaceError(
         f"The repository no longer holds {base[:12]}, from which the task started, nor what came before it.",
         "Every checkpoint is still in the vault; to write one out: "
         f"git --git-dir='{vault.git_dir}' archive CHECKPOINT | tar -x -C FOLDER",
@@ -184,7 +164,7 @@ def _move(repository: Repository, branch: str, commit: str, old: str | None, zer
     there = look(repository, branch).tip
     if there in (commit, old):
         raise failure(("update-ref", branch), done)
-    raise BranchMoved(
+    raise WorkspaceError(
         f"The branch {branch} was moved meanwhile: it is {_place(there)}.", "Look at it, rename it, and try again."
     )
 

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -13,13 +13,7 @@ from flyball import process
 from flyball.core.model.naming import LOOP
 from flyball.folders import BYTE_CODE, CACHES
 from flyball.workspace import git as git_program
-from flyball.workspace.errors import (
-    BareRepository,
-    DamagedRepository,
-    DubiousOwnership,
-    NotARepository,
-    UnbornHead,
-)
+from flyball.workspace.errors import DamagedRepository, NotARepository, WorkspaceError
 from flyball.workspace.git import Git, environment, program, quote_path, records
 
 GITLINK = "160000"
@@ -57,7 +51,7 @@ class Repository(msgspec.Struct, frozen=True):
         git_program.version()
         git_dir, bare, inside, object_format = _find_git_dir(start)
         if bare:
-            raise BareRepository(f"{git_dir} is a bare repository: it has no working tree.", "Clone it and run there.")
+            raise WorkspaceError(f"{git_dir} is a bare repository: it has no working tree.", "Clone it and run there.")
         if not inside:
             raise NotARepository(f"{start} lies inside a git folder, not in a working tree.", "Change to the project.")
         root = Path(_line(start, "--show-toplevel"))
@@ -88,7 +82,7 @@ class Repository(msgspec.Struct, frozen=True):
         if self.damage:
             raise damaged_repository(self.root, self.damage)
         if self.head is None:
-            raise UnbornHead(
+            raise WorkspaceError(
                 f"{self.root} has no commit to start from.",
                 'Make one first: git add -A && git commit --allow-empty -m "Start"',
             )
@@ -128,8 +122,11 @@ class Repository(msgspec.Struct, frozen=True):
         asked = _as_person(self.git_dir, "config", "--type=path", "core.excludesFile")
         told = os.fsdecode(asked.stdout.removesuffix(b"\n"))
         personal = self.root / told if asked.code == 0 and told else Path("~/.config/git/ignore").expanduser()
-        told_elsewhere = (_readable(path) for path in (personal, self.common_dir / "info" / "exclude"))
-        return b"\n".join((LEAVINGS, CACHED, INSTALLED, *told_elsewhere))
+        rules = [LEAVINGS, CACHED, INSTALLED]
+        for path in (personal, self.common_dir / "info" / "exclude"):
+            with suppress(OSError):
+                rules.append(path.read_bytes() + b"\n")
+        return b"\n".join(rules)
 
     def identity(self) -> tuple[str, str]:
         """The name and address the user commits with, as their git settings say; empty where they say nothing."""
@@ -256,7 +253,7 @@ def _check_owner(root: Path, git_dir: Path) -> None:
     declared = records(done.stdout)
     if "*" in declared or str(root) in declared:
         return
-    raise DubiousOwnership(
+    raise WorkspaceError(
         f"{root} belongs to another user, so its settings cannot be trusted.",
         f"If you trust it: git config --global --add safe.directory '{root}'",
     )
@@ -269,10 +266,3 @@ def _as_person(git_dir: Path | None, *args: str) -> process.Captured:
         env.pop(name)
     where = [f"--git-dir={git_dir}"] if git_dir is not None else []
     return process.capture([program(), *where, *args], cwd=Path("/"), env=env)
-
-
-def _readable(path: Path) -> bytes:
-    try:
-        return path.read_bytes() + b"\n"
-    except OSError:
-        return b""

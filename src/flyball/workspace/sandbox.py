@@ -132,7 +132,11 @@ class Confined(msgspec.Struct, frozen=True):
         needed = _private_folders(_real_paths((*self.programs, *_named_folders(argv))))
         mounts = [
             *(Mount("read-only", Path(path)) for path in needed),
-            *_hide(_real_paths(self.hidden), needed),
+            *(
+                Mount("empty" if os.path.isdir(path) else "nothing", Path(path))
+                for path in sorted(_real_paths(self.hidden))
+                if _is_below(path, needed) or not _is_below(path, _PRIVATE)
+            ),
             *(Mount("read-only", path) for path in self.readable if path.exists()),
             *(Mount("writable", path) for path in self.shown if path.exists()),
             Mount("read-only" if read_only_tree else "writable", self.root, tree),
@@ -185,8 +189,3 @@ def _private_folders(paths: set[str]) -> list[str]:
     """Those of the paths that a private folder would hide, without those below another one."""
     below = [path for path in sorted(paths) if path not in _COVERED and _is_below(path, _COVERED)]
     return [path for path in below if not _is_below(path, [other for other in below if other != path])]
-
-
-def _hide(paths: set[str], needed: Sequence[str] = ()) -> list[Mount]:
-    visible = [path for path in sorted(paths) if _is_below(path, needed) or not _is_below(path, _PRIVATE)]
-    return [Mount("empty" if os.path.isdir(path) else "nothing", Path(path)) for path in visible]

@@ -19,7 +19,7 @@ from flyball.workspace.checkpoint import (
     refs_of,
     time_of,
 )
-from flyball.workspace.errors import HomeInsideRepository
+from flyball.workspace.errors import WorkspaceError
 from flyball.workspace.leftovers import Leftovers
 from flyball.workspace.repository import LINK, Repository
 from flyball.workspace.trees import Lines
@@ -103,7 +103,7 @@ class SavedTask:
 
     def _require_home_outside(self) -> None:
         if self.home.is_relative_to(self.repository.root.resolve()):
-            raise HomeInsideRepository(
+            raise WorkspaceError(
                 f"Flyball's folder {self.home} lies inside the repository {self.repository.root}.",
                 "Set FLYBALL_HOME to a folder outside it.",
             )

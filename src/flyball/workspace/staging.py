@@ -1,17 +1,14 @@
 """Makes a private index equal to a working tree, whatever an agent left there."""
 
-import itertools
 import os
 import re
 import stat
-import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from flyball.core.model.naming import LOOP
 from flyball.process import Captured
-from flyball.workspace.errors import GitFailed
 from flyball.workspace.git import Git, failure, join_records, records
 from flyball.workspace.ignored import Ignored, left_out
 from flyball.workspace.repository import GITLINK
@@ -20,35 +17,15 @@ from flyball.workspace.repository import GITLINK
 _COMMITTED = re.compile(r"(plan\.md|report\.(?:md|html)|learnings/.+)", re.DOTALL)
 MANY = 100
 _MOST_NOTES = 20
-_ATTEMPTS, _PAUSE_S = 10, 0.05
-
-
-class _Moving(Exception):
-    """Git could not read a file: somebody may be writing it, or have taken it away since it was listed."""
-
-    def __init__(self, failed: GitFailed) -> None:
-        self.failed = failed
 
 
 def stage(git: Git, task: str, ignored: Ignored) -> tuple[str, ...]:
     """Bring `git.index` in line with `git.work_tree`, but for what is `ignored`; sentences on what could not be saved.
 
-    Of `.loop/` only what is committed of `task`'s own folder is looked at: other tasks may be at work in the same tree. So may
-    the user's editor: a file that it writes at this moment is short for an instant, and everything is looked at again.
+    Of `.loop/` only what is committed of `task`'s own folder is looked at.
     """
     tree = git.work_tree
     assert tree is not None, "staging needs a work tree"
-    attempts = itertools.count(1)
-    while True:
-        try:
-            return _stage_once(git, tree, task, ignored)
-        except _Moving as moving:
-            if next(attempts) == _ATTEMPTS:
-                raise moving.failed from None
-            time.sleep(_PAUSE_S)
-
-
-def _stage_once(git: Git, tree: Path, task: str, ignored: Ignored) -> tuple[str, ...]:
     notes: list[str] = []
     # Both only look, and each takes a git of its own: side by side they take the time of one.
     with ThreadPoolExecutor(max_workers=1) as beside:
@@ -74,7 +51,7 @@ def _add(git: Git, paths: list[str]) -> list[str]:
     packed = ("-c", "core.bigFileThreshold=1") if len(paths) > MANY else ()
     done = git.run(*packed, "update-index", "-z", "--add", "--replace", "--stdin", input=join_records(paths))
     if done.code != 0:
-        raise _Moving(failure(("update-index",), done))
+        raise failure(("update-index",), done)
     return [f"{path} has a name git refuses: not saved." for path in _complaints(done, "Ignoring path ")]
 
 

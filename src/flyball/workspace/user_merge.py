@@ -106,16 +106,14 @@ class UserMerge(msgspec.Struct, frozen=True):
         if status.code != 0:
             return Obstacle(f"git status: {status.complaint}", self._command())
         changed = [(line[:2], line[3:]) for line in records(status.stdout)]
-        dirty = [path for code, path in changed if code[0] != " " or not self._is_edited(path)]
+        own = tuple(f"{name}/" for name in self.edited)
+        dirty = [path for code, path in changed if code[0] != " " or not f"{path}/".startswith(own)]
         if not dirty:
             return None
         return Obstacle(
             f"the tree has uncommitted changes: {first_few(dirty, 5)}",
             f"git stash && {self._command()} && git stash pop",
         )
-
-    def _is_edited(self, path: str) -> bool:
-        return any(path == name or path.startswith(f"{name}/") for name in self.edited)
 
     def _files_in_the_way(self, tree: str) -> list[str]:
         """What git does not track and lies where the merge puts a file. Git itself would write over what is ignored."""

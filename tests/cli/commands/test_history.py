@@ -17,10 +17,14 @@ from flyball.core.model.outcomes import Prepared, Saved, TurnEnded
 from flyball.core.model.task import Commit, EffectId, TaskId
 from flyball.journal.leases import Lease, this_process
 from flyball.journal.records import task_scope
+from flyball.ports import Refusal
 from flyball.projections.history.task_history import TaskHistory
 from flyball.wiring.run.manual_session import ManualSession, manual_session
 from flyball.wiring.site import Site
-from flyball.wiring.tasks.checkpoints import NoSuchCheckpoint, checkpoints, find_checkpoint
+from flyball.wiring.tasks.checkpoints import (
+    checkpoints,
+    find_checkpoint,
+)
 
 TASK = TaskId("001-parse-rows")
 
@@ -292,7 +296,7 @@ def test_a_killed_turn_is_accounted_for_before_the_tree_is_taken_back(work, site
 
 def test_a_single_checkpoint_is_not_said_to_be_several(work, site):
     first = checkpoints(site, TASK)[:1]
-    with pytest.raises(NoSuchCheckpoint, match="001-parse-rows has 1 accepted checkpoint; 1 back is before the first"):
+    with pytest.raises(Refusal, match="001-parse-rows has 1 accepted checkpoint; 1 back is before the first"):
         find_checkpoint(TASK, first, "1")
 
 

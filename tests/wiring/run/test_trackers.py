@@ -12,7 +12,7 @@ from flyball.core.model.task import EffectId, Source
 from flyball.core.workflows.plan.effects import EntriesMarked, MarkEntries, ReadPlan
 from flyball.core.workflows.plan.sources.marking import finishing, undoing
 from flyball.core.workflows.plan.sources.values import ImportedPlan
-from flyball.documents.plan_marks import PlanUnusable
+from flyball.documents.errors import DocumentError
 from flyball.wiring.run.trackers import PlanSources, tracker_source
 
 pytestmark = pytest.mark.req("O23")
@@ -114,7 +114,7 @@ def test_a_bead_is_closed_once_and_opened_again_only_if_it_still_is_closed(beads
 
 def test_another_program_of_the_name_bd_is_refused_before_it_is_asked_for_anything(beads: Tracker) -> None:
     (beads.root / "bin" / "bd").write_text('#!/bin/sh\necho "$@" >> calls\necho "bd: back to a folder"\n')
-    with pytest.raises(PlanUnusable, match="bd is not beads"):
+    with pytest.raises(DocumentError, match="bd is not beads"):
         beads.plan()
     assert beads.calls() == ["version"]
 
@@ -144,13 +144,13 @@ def test_an_issue_is_closed_with_a_comment_and_not_twice(github: Tracker) -> Non
 
 def test_without_a_login_gh_says_how_to_log_in(github: Tracker) -> None:
     (github.root / "out").touch()
-    with pytest.raises(PlanUnusable, match="Log in with: gh auth login"):
+    with pytest.raises(DocumentError, match="Log in with: gh auth login"):
         github.plan()
 
 
 def test_a_program_that_is_not_installed_is_named(tmp_path: Path) -> None:
     sources = PlanSources(tmp_path, {"PATH": str(tmp_path)})
-    with pytest.raises(PlanUnusable, match="The program bd is not installed"):
+    with pytest.raises(DocumentError, match="The program bd is not installed"):
         sources.read(ReadPlan(EffectId("read/1"), Source("beads", "", "beads")))
 
 

@@ -5,7 +5,11 @@ import pytest
 from flyball.config.agents import Cast
 from flyball.config.file import parse
 from flyball.core.model.task import AgentChoice, AgentSpec
-from flyball.wiring.tools.judges import JudgeMissing, _judge, require_agent
+from flyball.ports import Refusal
+from flyball.wiring.tools.judges import (
+    _judge,
+    require_agent,
+)
 
 pytestmark = pytest.mark.req("D20")
 
@@ -26,6 +30,6 @@ def test_where_there_is_no_other_that_is_said():
 
 def test_without_an_agent_it_is_refused_with_what_to_do():
     for file in (None, parse("")):
-        with pytest.raises(JudgeMissing, match="--measured-only"):
+        with pytest.raises(Refusal, match="--measured-only"):
             require_agent(file)
     assert require_agent(parse('agent = "claude"\n')).agents

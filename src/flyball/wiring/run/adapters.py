@@ -31,6 +31,7 @@ from flyball.wiring.run.github import GitHub
 from flyball.wiring.run.kept_answers import KeptAnswers
 from flyball.wiring.run.scm_version import with_version
 from flyball.wiring.run.track_evaluators import TrackEvaluators
+from flyball.wiring.run.track_measuring import TrackMeasuring
 from flyball.wiring.run.trackers import PlanSources
 from flyball.wiring.site import Site
 from flyball.wiring.spending import count_day
@@ -61,7 +62,7 @@ class Adapters:
         plans = PlanSources(self._root, self._environment)
         cards = find_evaluators().cards
         tracks = TrackDocuments(self._root, cards, tell=partial(self._notify, "waiting"))
-        evaluators = TrackEvaluators(
+        measuring = TrackMeasuring(
             self._site,
             self._workspace,
             self._private,
@@ -69,8 +70,8 @@ class Adapters:
             self._site.home.task(task.id) / "evaluation",
             self._environment,
             self._notify,
-            cards,
         )
+        evaluators = TrackEvaluators(measuring, cards)
         return Performer(
             task,
             workspace=self._workspace,

@@ -6,28 +6,16 @@ turn's own report. Outside it reads the journal; nothing that is said there reac
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import TaskId
-from flyball.documents.errors import NotesRefused
+from flyball.documents.errors import DocumentError
 from flyball.documents.turn_notes import TurnNotes
 from flyball.ports import Refusal
 from flyball.projections.files.verdict_file import NAME as VERDICT, GateShown, TaskVerdict, task_verdict
 from flyball.wiring.site import Site
-
-
-class AgentApi(Protocol):
-    def verdict(self, task: str) -> TaskVerdict: ...
-    def turn(self) -> dict[str, str]: ...
-    def progress(self, summary: str) -> str: ...
-    def question(self, text: str, options: tuple[str, ...], default: str) -> str: ...
-
-
-class NoVerdict(Refusal):
-    """Nothing is known of the task here."""
 
 
 class TurnApi(msgspec.Struct, frozen=True):
@@ -40,7 +28,7 @@ class TurnApi(msgspec.Struct, frozen=True):
         """The verdict as rendered into the tree; a turn knows its own task and no other."""
         own = self.environment["FLYBALL_TASK"]
         if task and task not in own:
-            raise NoVerdict(f"this turn works on {own}; it knows nothing of {task!r}")
+            raise Refusal(f"this turn works on {own}; it knows nothing of {task!r}")
         for folder in (self.start, *self.start.parents):
             path = folder / LOOP / own / VERDICT
             if path.is_file():
@@ -48,8 +36,8 @@ class TurnApi(msgspec.Struct, frozen=True):
                 try:
                     return msgspec.json.decode(path.read_bytes(), type=TaskVerdict)
                 except (OSError, msgspec.DecodeError) as error:
-                    raise NoVerdict(f"{path} cannot be read ({error}); your prompt contains what is known") from error
-        raise NoVerdict(f"this copy has no verdict of {own}; your prompt contains what is known")
+                    raise Refusal(f"{path} cannot be read ({error}); your prompt contains what is known") from error
+        raise Refusal(f"this copy has no verdict of {own}; your prompt contains what is known")
 
     def turn(self) -> dict[str, str]:
         names = ("TASK", "WORKFLOW", "STAGE", "ROLE", "SUBTASK", "ITERATION", "TURN", "PROMPT_FILE")
@@ -89,17 +77,20 @@ class SiteApi(msgspec.Struct, frozen=True):
     def turn(self) -> dict[str, str]:
         return {}
 
-    def progress(self, summary: str) -> str:  # noqa: ARG002 - the protocol's words
-        raise NotesRefused(
+    def progress(self, summary: str) -> str:  # noqa: ARG002 - as in a turn
+        raise DocumentError(
             "flyball does not drive this conversation, so there is no turn your progress would belong to, and nothing was kept. "
             "Tell the person; what is true of the work is measured by: flyball resume"
         )
 
-    def question(self, text: str, options: tuple[str, ...], default: str) -> str:  # noqa: ARG002 - the protocol's words
-        raise NotesRefused(
+    def question(self, text: str, options: tuple[str, ...], default: str) -> str:  # noqa: ARG002 - as in a turn
+        raise DocumentError(
             "flyball does not drive this conversation, so nothing was asked. Ask the person here. A question the task itself has "
             "asked is answered by: flyball answer"
         )
+
+
+AgentApi = TurnApi | SiteApi
 
 
 def agent_api(start: Path, environment: Mapping[str, str], choose: Callable[[Site, str], TaskId]) -> AgentApi:
@@ -110,9 +101,9 @@ def agent_api(start: Path, environment: Mapping[str, str], choose: Callable[[Sit
 
 def gates(verdict: TaskVerdict, name: str) -> tuple[GateShown, ...]:
     if not verdict.gates:
-        raise NoVerdict(f"no gate of {verdict.task} has been measured yet")
+        raise Refusal(f"no gate of {verdict.task} has been measured yet")
     found = tuple(gate for gate in verdict.gates if not name or gate.name == name)
     if not found:
         names = ", ".join(gate.name for gate in verdict.gates)
-        raise NoVerdict(f"{verdict.task} has no gate {name!r}; there are: {names}")
+        raise Refusal(f"{verdict.task} has no gate {name!r}; there are: {names}")
     return found

@@ -74,21 +74,18 @@ def agents_of(
         secrets=secrets,
     )
     own = msgspec.structs.replace(frame, confine=hiding_logins(confine, environment))
-    return {spec.name: _agent(spec, own if _keeps_to_its_own(spec) else frame, root) for spec in task.agents}
+    return {spec.name: _agent(spec, frame, own, root) for spec in task.agents}
 
 
-def _keeps_to_its_own(spec: AgentSpec) -> bool:
-    """Whether an agent is shown its own login by its dialect, and so needs to see no other's."""
-    return spec.type in DIALECTS or (spec.type == "acp" and bool(speaking_acp(spec.command).homes))
-
-
-def _agent(spec: AgentSpec, frame: ProgramFrame, root: Path) -> Agent:
+def _agent(spec: AgentSpec, frame: ProgramFrame, own: ProgramFrame, root: Path) -> Agent:
+    """An agent; one whose dialect shows it its `own` login needs to see no other's."""
     if spec.type == "scripted":
         return ScriptedAgent(load_script(root / spec.script), frame, name=spec.name)
     if spec.type == "acp":
-        return CliAgent(Cli(spec.name, speaking_acp(spec.command), env=spec.env), frame)
+        spoken = speaking_acp(spec.command)
+        return CliAgent(Cli(spec.name, spoken, env=spec.env), own if spoken.homes else frame)
     if spec.type in DIALECTS:
         dialect = DIALECTS[spec.type]
         cli = Cli(spec.name, dialect, spec.command, spec.args, spec.env, spec.max_turns, spec.budget_usd)
-        return CliAgent(cli, frame)
+        return CliAgent(cli, own)
     return CommandAgent(Command(spec.name, spec.command, spec.env, spec.exit_signal), frame)

@@ -14,16 +14,12 @@ from flyball.workspace.sandbox import Confined, Unavailable, Unconfined, availab
 from flyball.workspace.workspace import GitWorkspace
 
 
-class SandboxMissing(Refusal):
-    """The task wants a sandbox and this machine has none that works."""
-
-
 def confinement(site: Site, settings: Settings, workspace: GitWorkspace, environment: Mapping[str, str]) -> Confine:
     if settings.sandbox == "none":
         return Unconfined()
     program = available()
     if isinstance(program, Unavailable):
-        raise SandboxMissing(f"{program.reason}. Or run without one: --sandbox none")
+        raise Refusal(f"{program.reason}. Or run without one: --sandbox none")
     root = site.repository.root
     user = Path(environment.get("HOME", "/")).expanduser()
     return Confined(

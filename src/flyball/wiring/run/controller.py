@@ -17,10 +17,9 @@ from flyball.engine.driver import Driver, Listener
 from flyball.ports import People, Watch
 from flyball.wiring.run.adapters import Adapters
 from flyball.wiring.run.agents import known_secrets
-from flyball.wiring.run.holding import Holding, hold_task
+from flyball.wiring.run.holding import hold_task
 from flyball.wiring.run.rendering import Rendering
 from flyball.wiring.site import Site
-from flyball.workspace.workspace import GitWorkspace
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 ONE_WORD_S = 0.3
@@ -48,7 +47,10 @@ class Controller(msgspec.Struct, frozen=True):
             view = self.site.view(self.task)
             workspace = self.site.workspace(task, self.environment)
             if view.state.prepared is not None:
-                self._note_if_gone(workspace, held)
+                if not workspace.is_made:
+                    # What set-up installed there is gone with the checkout: put down before it is made again.
+                    gone = WorkspaceRemoved("found")
+                    self.site.journal.append(self.task, [gone], epoch=held.lease.epoch, at=system_clock.now())
                 workspace.prepare()
                 view = self.site.view(self.task)
             adapters = Adapters(self.site, task, workspace, self.environment, self.notify, held.locks)
@@ -64,15 +66,8 @@ class Controller(msgspec.Struct, frozen=True):
                 known=view.state,
                 listeners=(view.take_in, rendering, *self.listeners),
                 settled=rendering.settle,
-                check=held.lease.check,
             )
             return asyncio.run(_drive(driver, self.task, said, self.notify))
-
-    def _note_if_gone(self, workspace: GitWorkspace, held: Holding) -> None:
-        """Put it down before the checkout is made again that what set-up installed there is gone with it."""
-        if not workspace.is_made:
-            gone = WorkspaceRemoved("found")
-            self.site.journal.append(self.task, [gone], epoch=held.lease.epoch, at=system_clock.now())
 
 
 async def _drive(driver: Driver, task: TaskId, said: Sequence[Fact], notify: Watch) -> State:

@@ -14,7 +14,6 @@ from flyball import process
 from flyball.clock import system_clock
 from flyball.config.home import RepositoryHome, environment
 from flyball.core.model.task import TaskId
-from flyball.journal.errors import JournalError
 from flyball.ports import Refusal
 from flyball.projections.pages.notices import Notice, still_matters
 from flyball.wiring.run.notifying import is_quiet, note, sends_of, settings_of, try_send
@@ -85,16 +84,12 @@ def tell_held(site: Site) -> None:
             sends = sends_of(settings, site.home.home)
             for notice in held.take():
                 log = site.home.task(TaskId(notice.task)) / "notify.log"
-                if not _matters(site, notice):
+                matters = False
+                with suppress(Refusal):
+                    matters = still_matters(notice, site.view(TaskId(notice.task)).state, system_clock.now())
+                if not matters:
                     note(log, f"{notice.key} not told: settled before the quiet hours ended")
                     continue
                 for send in sends:
                     problem = try_send(send, notice)
                     note(log, f"{notice.key} {f'not told: {problem}' if problem else 'told after the quiet hours'}")
-
-
-def _matters(site: Site, notice: Notice) -> bool:
-    try:
-        return still_matters(notice, site.view(TaskId(notice.task)).state, system_clock.now())
-    except (Refusal, JournalError):
-        return False

@@ -31,22 +31,20 @@ class Holding(msgspec.Struct, frozen=True):
 def hold_task(site: Site, task: Task) -> Iterator[Holding]:
     with ExitStack() as held:
         lease = held.enter_context(_take_task(site, task.id))
-        folders = _folders(site, task.workflow, task.source)
+        folders = [site.repository.root / path for path in edited_paths(task.workflow, task.source)]
         leases = [lease, *(held.enter_context(_take_folder(site, folder)) for folder in folders)]
         yield Holding(lease, tuple(each.fileno() for each in leases))
 
 
 def require_free(site: Site, workflow: str, source: Source | None) -> None:
     """Refuse a task that is not opened yet if another one works on what it would change of the user's."""
-    for folder in _folders(site, workflow, source):
-        _take_folder(site, folder).release()
+    for path in edited_paths(workflow, source):
+        _take_folder(site, site.repository.root / path).release()
 
 
-def _folders(site: Site, workflow: str, source: Source | None) -> list[Path]:
+def edited_paths(workflow: str, source: Source | None) -> tuple[str, ...]:
     """What a task changes of the user's."""
-    if source is not None and (edits_documents(workflow) or source.format):
-        return [site.repository.root / source.path]
-    return []
+    return (source.path,) if source is not None and (edits_documents(workflow) or source.format) else ()
 
 
 def _take_task(site: Site, task: TaskId) -> Lease:

@@ -2,32 +2,28 @@
 
 import os
 import re
-import shlex
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+
+from flyball.measures.tampering.shell_text import commands
 
 _BUILT_IN = frozenset(": [ cd echo exit export false printf pwd read set test true umask unset wait".split())
 _PREFIXES = frozenset("! env exec nice nohup time".split())
 _LOOKED_UP_ELSEWHERE = frozenset(". source eval alias".split())
 """After these only the shell knows which program a name means."""
-_CONDITIONS = frozenset("|| case command for function hash if type until which while".split())
+_CONDITIONS = frozenset("case command for function hash if type until which while".split())
 """With these only the shell knows which programs are started at all."""
-_ENDS = frozenset("&& ; | & |& ( )".split())
-_REDIRECTION = re.compile(r"[<>]+&?|&>+")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=.*", re.DOTALL)
 _TOLD_BY_THE_SHELL = re.compile(r"[$`*?{}~]")
 
 
 def programs_of(command: str) -> tuple[str, ...]:
     """The programs a command line starts for certain, each as it is named there."""
-    try:
-        lines = [list(_words(line)) for line in command.replace("\\\n", " ").splitlines()]
-    except ValueError:
+    started = [each.words for each in commands(command)]
+    if "<<" in command or "||" in command or any(word in _CONDITIONS for words in started for word in words):
         return ()
-    if "<<" in command or any(word in _CONDITIONS for line in lines for word in line):
-        return ()
-    return tuple(dict.fromkeys(_started_programs(lines)))
+    return tuple(dict.fromkeys(_started_programs(started)))
 
 
 def missing_programs(command: str, root: Path, environment: Mapping[str, str], setup: str = "") -> tuple[str, ...]:
@@ -44,15 +40,9 @@ def _is_there(word: str, root: Path, environment: Mapping[str, str], setup: str)
     return found or re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-])", setup) is not None
 
 
-def _words(line: str) -> Iterator[str]:
-    reader = shlex.shlex(line, posix=True, punctuation_chars=True)
-    reader.whitespace_split = True
-    return iter(reader)
-
-
-def _started_programs(lines: list[list[str]]) -> Iterator[str]:
+def _started_programs(started: Iterable[tuple[str, ...]]) -> Iterator[str]:
     moved = False
-    for words in _simple_commands(lines):
+    for words in started:
         rest = [word for word in words if word not in _PREFIXES]
         assigned = [match[1] for word in rest if (match := _ASSIGNMENT.fullmatch(word))]
         named = next((word for word in rest if not _ASSIGNMENT.fullmatch(word)), "")
@@ -62,22 +52,3 @@ def _started_programs(lines: list[list[str]]) -> Iterator[str]:
         unknown = not named or named in _BUILT_IN or named.startswith("-") or _TOLD_BY_THE_SHELL.search(named)
         if not unknown and not (moved and "/" in named and not named.startswith("/")):
             yield named
-
-
-def _simple_commands(lines: list[list[str]]) -> Iterator[list[str]]:
-    """The words of each command of a list or pipeline, without where its output goes."""
-    for line in lines:
-        words: list[str] = []
-        redirected = False
-        for word in line:
-            if word in _ENDS:
-                yield words
-                words = []
-            elif _REDIRECTION.fullmatch(word):
-                redirected = True
-                words = words[:-1] if words and words[-1].isdigit() else words
-                continue
-            elif not redirected:
-                words.append(word)
-            redirected = False
-        yield words

@@ -22,18 +22,6 @@ from flyball.measures.gates.ways_back import find_way_back
 from flyball.wiring.run.programs import missing_programs
 
 
-class BudgetUnkept(ConfigError):
-    """Nobody would know what of the budget is spent."""
-
-
-class CommandProgramMissing(ConfigError):
-    """A gate, the linter or the set-up starts a program that is not here."""
-
-
-class EnvironmentLeadsBack(ConfigError):
-    """An installed dependency leads from the gates' folder to the user's own files."""
-
-
 def require_ready(configured: Configured, environment: Mapping[str, str], root: Path) -> None:
     for spec in configured.agents:
         if spec.type == "scripted":
@@ -42,7 +30,7 @@ def require_ready(configured: Configured, environment: Mapping[str, str], root: 
     _require_agents(configured, environment)
     for what, word in lacking_programs(configured.settings, environment, root):
         place = {"set-up": "setup", "linter": "lint"}.get(what, "[gates]")
-        raise CommandProgramMissing(
+        raise ConfigError(
             f"The {what} starts {word}, which is not installed here. Install {word}, or name another program under "
             f"{place} in flyball.toml. See all that is missing with: flyball doctor"
         )
@@ -63,7 +51,7 @@ def require_keepable_budget(settings: Settings, agents: Iterable[AgentSpec], rol
             model = choice.model if name == choice.agent else spec.model if spec else ""
             dialect = DIALECTS.get(spec.type) if spec else None
             if dialect is not None and not dialect.tells_money and not has_price(model):
-                raise BudgetUnkept(f"The budget of {budget:g} USD cannot be kept: {_no_price(name, model)}")
+                raise ConfigError(f"The budget of {budget:g} USD cannot be kept: {_no_price(name, model)}")
 
 
 def _no_price(agent: str, model: str) -> str:
@@ -141,7 +129,7 @@ def _without_model(spec: AgentSpec, choice: AgentChoice) -> str:
 def require_candidate_measured(settings: Settings, environment: Mapping[str, str], root: Path) -> None:
     """Refuse a task whose gates would measure the user's own files in place of the agent's."""
     if told := way_back(settings, environment, root):
-        raise EnvironmentLeadsBack(told)
+        raise ConfigError(told)
 
 
 def way_back(settings: Settings, environment: Mapping[str, str], root: Path) -> str:

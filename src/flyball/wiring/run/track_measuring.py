@@ -4,6 +4,7 @@
 """
 
 import shlex
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from flyball.measures.gates.coverage import PLACEHOLDER, CoverageUnreadable, mer
 from flyball.measures.gates.junit import TreeIndex
 from flyball.measures.gates.telling import telling_line
 from flyball.ports import Confine, Notify, Refusal, Stop
+from flyball.projections.files.evaluation_report import SHOTS
 from flyball.wiring.site import Site
 from flyball.workspace.differences import FileDifference, differences
 from flyball.workspace.workspace import GitWorkspace
@@ -74,15 +76,19 @@ class TrackMeasuring(msgspec.Struct, frozen=True):
     workspace: GitWorkspace
     confine: Confine
     settings: Settings
-    file: FileConfig | None
     folder: Path
     environment: Mapping[str, str]
-    stop: Stop
     notify: Notify
 
     @property
     def shots(self) -> Path:
         return self.folder / "scratch" / "shots"
+
+    def keep_shots(self, track: Track) -> None:
+        """Put the pictures that were taken into the track's folder, in the place of older ones."""
+        shutil.rmtree(track.path / SHOTS, ignore_errors=True)
+        if self.shots.is_dir():
+            shutil.copytree(self.shots, track.path / SHOTS)
 
     def span(self, base: str, head: Commit, note: str = "") -> TrackSpan:
         return TrackSpan(head, base, differences(self.workspace.vault, base, head), note)
@@ -94,8 +100,9 @@ class TrackMeasuring(msgspec.Struct, frozen=True):
         asked = self.workspace.vault.git().run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
         return asked.stdout.decode().strip() if asked.code == 0 else ""
 
-    def measure(self, track: Track, chosen: Sequence[Chosen], span: TrackSpan) -> MeasuredTrack:
+    def measure(self, track: Track, chosen: Sequence[Chosen], span: TrackSpan, stop: Stop) -> MeasuredTrack:
         """Everything about a track that needs no judgement."""
+        file = config_file.read(self.site.repository.root)
         head = self.folder / HEAD
         self._lay_out(span.head, head)
         self._lay_out(span.base, self.folder / BASE)
@@ -103,16 +110,16 @@ class TrackMeasuring(msgspec.Struct, frozen=True):
             confine=self.confine,
             environment=self.environment,
             folder=self.folder / "logs",
-            stop=self.stop,
+            stop=stop,
             notify=self.notify,
         )
         files = self.workspace.list_files(span.head)
-        options = options_of(self.file)
+        options = options_of(file)
         command = options.build or build_command(files, lambda path: _text(head / path))
         build = run_build(commands, command, head, self.settings)
         summary = "\n".join((track.plan or "", _text(track.path / "fix-log.md")))
         sync = business_sync({each.path: each.lines for each in span.files}, summary)
-        coverage = measure_coverage(commands, self.file, head, files)
+        coverage = measure_coverage(commands, file, head, files)
         named = {name: self.environment[name] for name in (PYTHONPATH, "CHROMIUM") if name in self.environment}
         answers = run_evaluators(
             chosen,
@@ -120,7 +127,7 @@ class TrackMeasuring(msgspec.Struct, frozen=True):
             tree=head,
             confine=self.confine,
             environment=clean_environment(self.environment) | named,
-            stop=self.stop,
+            stop=stop,
             notify=self.notify,
         )
         return MeasuredTrack(answers, self._checks(track, span, build, sync), sync)

@@ -16,7 +16,10 @@ from flyball.core.workflows.plan.effects import EntriesMarked, MarkEntries, Plan
 from flyball.core.workflows.plan.sources.marking import MarkChange
 from flyball.core.workflows.plan.sources.trackers import BEADS_DONE, GITHUB_DONE, read_beads, read_github
 from flyball.core.workflows.plan.sources.values import ImportedPlan, PlanUnreadable
-from flyball.documents.plan_marks import PlanFiles, PlanUnusable
+from flyball.documents.errors import DocumentError
+from flyball.documents.plan_marks import (
+    PlanFiles,
+)
 from flyball.documents.plan_source import notes_on, refuse_defects
 from flyball.documents.source import SourceDocument
 
@@ -72,7 +75,7 @@ class Trackers:
         try:
             plan = read_beads(raw) if source.format == "beads" else read_github(raw)
         except PlanUnreadable as error:
-            raise PlanUnusable(f"{error}.") from error
+            raise DocumentError(f"{error}.") from error
         return plan, hashlib.sha256(raw).hexdigest()
 
     def mark(self, request: MarkEntries) -> EntriesMarked | Stale:
@@ -86,7 +89,7 @@ class Trackers:
         said = scrub(decode(self._run("bd", "version").stdout)).strip()
         if not re.search(r"\bbd version \d|\bbeads\b", said):
             first = said.splitlines()[0][:80] if said else "nothing"
-            raise PlanUnusable(f"The program bd is not beads: `bd version` says {first!r}. Put beads first in PATH.")
+            raise DocumentError(f"The program bd is not beads: `bd version` says {first!r}. Put beads first in PATH.")
         return self._answer("bd", "ready", "--json", "--limit", "0")
 
     def _mark_bead(self, change: MarkChange) -> bool:
@@ -120,7 +123,7 @@ class Trackers:
         try:
             value: Any = json.loads(self._answer(*words))
         except ValueError as error:
-            raise PlanUnusable(f"`{' '.join(words)}` printed no JSON.") from error
+            raise DocumentError(f"`{' '.join(words)}` printed no JSON.") from error
         value = value.get("data", value) if isinstance(value, dict) else value
         value = value[0] if isinstance(value, list) and value else value
         return str(value.get(field, "")) if isinstance(value, dict) else ""
@@ -132,15 +135,15 @@ class Trackers:
         lines = scrub(decode(done.stderr or done.stdout)).strip().splitlines()
         why = lines[-1] if lines else "it said nothing"
         login = ". Log in with: gh auth login" if words[0] == "gh" and done.code == _NOT_LOGGED_IN else ""
-        raise PlanUnusable(f"`{' '.join(words[:3])}` ended with code {done.code}: {why}{login}")
+        raise DocumentError(f"`{' '.join(words[:3])}` ended with code {done.code}: {why}{login}")
 
     def _run(self, name: str, *words: str) -> process.Captured:
         program = shutil.which(name, path=self._environment.get("PATH", ""))
         if program is None:
-            raise PlanUnusable(f"The program {name} is not installed; expected it in PATH.")
+            raise DocumentError(f"The program {name} is not installed; expected it in PATH.")
         try:
             return process.capture([program, *words], cwd=self._root, env=self._environment, timeout=PATIENCE_S)
         except process.CommandTimedOut as error:
-            raise PlanUnusable(f"`{name} {words[0]}` did not end within {PATIENCE_S:.0f} s.") from error
+            raise DocumentError(f"`{name} {words[0]}` did not end within {PATIENCE_S:.0f} s.") from error
         except process.ProgramMissing as error:
-            raise PlanUnusable(str(error)) from error
+            raise DocumentError(str(error)) from error

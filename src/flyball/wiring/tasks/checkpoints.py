@@ -19,14 +19,6 @@ _SHORTEST_SHA = 4
 START = "start"
 
 
-class NoCheckpoints(Refusal):
-    """The task has nothing to go back to."""
-
-
-class NoSuchCheckpoint(Refusal):
-    """The word names no checkpoint of the task."""
-
-
 def checkpoints(site: Site, task: TaskId) -> list[CheckpointRecord]:
     """All checkpoints, oldest first; refuses where there is none.
 
@@ -34,9 +26,7 @@ def checkpoints(site: Site, task: TaskId) -> list[CheckpointRecord]:
     """
     found = list(site.view(task).history.checkpoints)
     if not found:
-        raise NoCheckpoints(
-            f"NO_CHECKPOINTS: {task} has no checkpoint yet. It gets its first with: flyball resume {task}"
-        )
+        raise Refusal(f"NO_CHECKPOINTS: {task} has no checkpoint yet. It gets its first with: flyball resume {task}")
     in_tree = site.workspace(site.state(task).task).checkpoints
     kept = sorted((label for label in in_tree if label.startswith(KEPT)), key=lambda label: (len(label), label))
     newest = found[-1]
@@ -56,12 +46,12 @@ def find_checkpoint(task: TaskId, found: list[CheckpointRecord], word: str) -> C
         back = int(word)
         if back < len(accepted):
             return accepted[-1 - back]
-        raise NoSuchCheckpoint(
+        raise Refusal(
             f"{task} has {plural(len(accepted), 'accepted checkpoint')}; {back} back is before the first."
             f" See: flyball checkpoints {task}"
         )
     if _NEGATIVE.fullmatch(word):
-        raise NoSuchCheckpoint(
+        raise Refusal(
             f"{word} is not a number of checkpoints; expected 1 for the accepted checkpoint before the last, 2 for the one"
             f" before that, or a label, a commit or last-good. See: flyball checkpoints {task}"
         )
@@ -70,7 +60,7 @@ def find_checkpoint(task: TaskId, found: list[CheckpointRecord], word: str) -> C
         return by_commit[-1]
     why = "names more than one checkpoint" if by_commit else "names no checkpoint"
     labels = ", ".join(dict.fromkeys(kept.label for kept in found[-12:]))
-    raise NoSuchCheckpoint(f"{word!r} {why} of {task}; there are: {labels}. See: flyball checkpoints {task}")
+    raise Refusal(f"{word!r} {why} of {task}; there are: {labels}. See: flyball checkpoints {task}")
 
 
 def commits_to_compare(site: Site, task: TaskId, word: str = "") -> tuple[GitWorkspace, str, str]:
@@ -86,5 +76,5 @@ def commits_of_turn(site: Site, task: TaskId, number: int) -> tuple[GitWorkspace
     """The task's workspace, the commit whose tree a turn began with and the one it left."""
     change = of_turn(site.view(task).history, number)
     if change is None:
-        raise NoSuchCheckpoint(f"Turn {number} left no checkpoint. See: flyball checkpoints {task}")
+        raise Refusal(f"Turn {number} left no checkpoint. See: flyball checkpoints {task}")
     return site.workspace(site.state(task).task), change.older, change.newer

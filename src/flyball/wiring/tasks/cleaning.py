@@ -20,10 +20,6 @@ from flyball.wiring.tasks.surroundings import look_around
 from flyball.workspace.files import remove, space_of
 
 
-class NotFinished(Refusal):
-    """The task goes on, and needs what it has."""
-
-
 class RemovablePart(msgspec.Struct, frozen=True):
     """Something that can be made again, and what it takes up."""
 
@@ -94,7 +90,7 @@ def clean(site: Site, task: TaskId) -> Tidied:
 def _require_finished(state: State) -> None:
     if final_stop(state) is None:
         task = state.task.id
-        raise NotFinished(
+        raise Refusal(
             f"{task} is not finished, so nothing of it was removed. Go on with it: flyball resume {task};"
             f" or end it: flyball abort {task}"
         )

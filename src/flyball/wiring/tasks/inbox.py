@@ -23,22 +23,6 @@ FREE = "TEXT"
 """The key of an option that stands for free text."""
 
 
-class TaskFinished(Refusal):
-    """The task is over, and only feedback or a rollback reaches it."""
-
-
-class NoSuchQuestion(Refusal):
-    """The task has not asked this, or has its answer already."""
-
-
-class NoSuchSubtask(Refusal):
-    """The task does not work on this subtask now."""
-
-
-class SeveralQuestions(Refusal):
-    """The name fits the open questions of several lanes."""
-
-
 class NotAnAnswer(Refusal):
     """What was typed answers nothing that was asked."""
 
@@ -79,7 +63,7 @@ def require_open(state: State) -> None:
     if stopped is not None:
         task = state.task.id
         way = f"reopen {task} TEXT" if stopped.kind == "done" else f"rollback {task} --to last-good"
-        raise TaskFinished(
+        raise Refusal(
             f"{task} is finished ({stopped.kind}: {stopped.reason}), so it accepts no command. Continue it with: flyball {way}"
         )
 
@@ -90,11 +74,11 @@ def require_at_work(state: State, subtask: str) -> None:
     task, batch = state.task.id, state.batches.current
     if batch is not None and subtask in batch.attempted:
         told = f"Subtask {subtask!r} of {task} is finished, and its work is being integrated and reviewed"
-        raise NoSuchSubtask(f"{told}: it cannot be left out any more. See: flyball status {task}")
+        raise Refusal(f"{told}: it cannot be left out any more. See: flyball status {task}")
     at_work = [name for name in state.lanes if name != MAIN]
     if subtask not in at_work:
         known = f"It works on: {', '.join(at_work)}." if at_work else "It works on no subtask now."
-        raise NoSuchSubtask(f"{task} does not work on subtask {subtask!r} now. {known} See: flyball status {task}")
+        raise Refusal(f"{task} does not work on subtask {subtask!r} now. {known} See: flyball status {task}")
 
 
 def question_of(site: Site, state: State, named: str, given: str = "") -> tuple[EffectId, Question]:
@@ -110,16 +94,14 @@ def question_of(site: Site, state: State, named: str, given: str = "") -> tuple[
     if still_open:
         answer = f" {shlex.quote(given)}" if given else ""
         commands = " or: ".join(f"flyball answer {task} {shlex.quote(k)}{answer}" for k in still_open)
-        raise SeveralQuestions(f"{len(still_open)} open questions of {task} are called {named!r}. Type {commands}")
+        raise Refusal(f"{len(still_open)} open questions of {task} are called {named!r}. Type {commands}")
     if meant:
-        raise NoSuchQuestion(
-            f"{meant[0]} of {task} is answered already: {answers[meant[0]]!r}. See: flyball status {task}"
-        )
+        raise Refusal(f"{meant[0]} of {task} is answered already: {answers[meant[0]]!r}. See: flyball status {task}")
     waiting = [k for k, answer in answers.items() if answer is None]
     known = f"It waits for an answer to: {', '.join(waiting)}." if waiting else "It has no open question."
     if len(waiting) == 1:
         known += f" Answer it with: flyball answer {task} {shlex.quote(waiting[0])} TEXT."
-    raise NoSuchQuestion(f"{task} has asked no question {named!r}. {known} See: flyball status {task}")
+    raise Refusal(f"{task} has asked no question {named!r}. {known} See: flyball status {task}")
 
 
 def find_answer(site: Site, state: State, named: str, given: str) -> tuple[EffectId, str]:

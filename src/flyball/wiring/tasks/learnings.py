@@ -31,10 +31,6 @@ OTHERS = "text of others"
 """The state of a learning that stands in the tree and in no journal here: nothing of it reaches a prompt."""
 
 
-class NoSuchLearning(Refusal):
-    """No learning has that number."""
-
-
 class LearningListed(msgspec.Struct, frozen=True):
     """A learning as `flyball learnings` tells it: whether a turn about the words asked for would be given it, and why."""
 
@@ -74,7 +70,8 @@ def search(site: Site, text: str = "", files: Sequence[str] = ()) -> list[Learni
         fits = asking and each.entry.usable and not stale and each.score >= WEIGHTS.least and count < WEIGHTS.most
         count += fits
         shown.append(_listing(each, stale, asking=asking, fits=fits))
-    found = [each for each in shown if not asking or each.shown or _shares(each.why)]
+    sharing = ("words", "shares", "same folder")
+    found = [each for each in shown if not asking or each.shown or any(word in each.why for word in sharing)]
     if not asking:
         found.sort(key=lambda each: (each.at is not None, each.at), reverse=True)
     asked = set(words(text))
@@ -101,10 +98,6 @@ def _listing(each: Ranked, stale: str, *, asking: bool, fits: bool) -> LearningL
         each.score if asking else 0.0,
         each.why if asking else "",
     )
-
-
-def _shares(why: str) -> bool:
-    return any(word in why for word in ("words", "shares", "same folder"))
 
 
 def _of_others(site: Site, entries: dict[str, LearningEntry]) -> Iterator[LearningListed]:
@@ -141,11 +134,9 @@ def speak_of(
         return _say(site, TaskId(entry.task), entry.fact.number, word, because)
     found = next(((path, fact) for known, path, fact in pages(site.repository.root) if known == key), None)
     if found is None:
-        raise NoSuchLearning(f"there is no learning {key}. See: flyball learnings")
+        raise Refusal(f"there is no learning {key}. See: flyball learnings")
     if word == "drop":
-        raise NoSuchLearning(
-            f"{key} is {OTHERS} and reaches no prompt, so there is nothing to drop. See: flyball learnings"
-        )
+        raise Refusal(f"{key} is {OTHERS} and reaches no prompt, so there is nothing to drop. See: flyball learnings")
     return _adopt(site, adopting(), *found, because)
 
 

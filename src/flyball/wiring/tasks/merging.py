@@ -4,14 +4,13 @@ from collections.abc import Mapping
 
 import msgspec
 
-from flyball.core.model.state import State
 from flyball.core.model.task import TaskId
-from flyball.core.workflows.registry import edits_documents
+from flyball.ports import Refusal
 from flyball.projections.views.situation import situation
 from flyball.projections.views.standing import is_delivered, next_command
+from flyball.wiring.run.holding import edited_paths
 from flyball.wiring.site import Site
 from flyball.wiring.tasks.inbox import waiting
-from flyball.wiring.tasks.opening import NotDone
 from flyball.wiring.tasks.surroundings import look_around
 from flyball.workspace.publish import look
 from flyball.workspace.repository import Repository
@@ -40,7 +39,7 @@ def merge_task(site: Site, task: TaskId, environment: Mapping[str, str]) -> Merg
         command = (
             next_command(state, waiting(site, state)) or f"flyball {'watch' if seen.controlled else 'resume'} {task}"
         )
-        raise NotDone(f"{task} is {situation(state, seen)}, not DONE, so nothing was merged. Next: {command}")
+        raise Refusal(f"{task} is {situation(state, seen)}, not DONE, so nothing was merged. Next: {command}")
     # The task may have taken hours: what is checked out now is asked for anew.
     repository = Repository.find(site.repository.root)
     branch, into = f"flyball/{task}", repository.branch or ""
@@ -50,7 +49,9 @@ def merge_task(site: Site, task: TaskId, environment: Mapping[str, str]) -> Merg
         )
     tip = look(repository, branch).tip
     already = into and site.workspace(state.task).merged_into(state.main.head, into) == into
-    merge = UserMerge(repository, environment, branch, tip or state.main.head, _onto(state), _documents(state))
+    onto = state.prepared.onto if state.prepared is not None else ""
+    edited = edited_paths(state.task.workflow, state.task.source)
+    merge = UserMerge(repository, environment, branch, tip or state.main.head, onto, edited)
     if into != branch and (already or (tip is not None and merge.is_done)):
         there = f"{branch} is already merged into {into or 'HEAD'}."
         same = f"{into} already has the same changes as {branch}, so there is nothing to merge."
@@ -64,12 +65,3 @@ def merge_task(site: Site, task: TaskId, environment: Mapping[str, str]) -> Merg
         return MergeResult(task, branch, into, merged=True, reason=f"{branch} is merged into {into}.")
     message = f"{branch} was not merged, and nothing was changed: {obstacle.reason}."
     return MergeResult(task, branch, into, merged=False, reason=message, next_command=obstacle.command)
-
-
-def _onto(state: State) -> str:
-    return state.prepared.onto if state.prepared is not None else ""
-
-
-def _documents(state: State) -> tuple[str, ...]:
-    source = state.task.source
-    return (source.path,) if source is not None and (edits_documents(state.task.workflow) or source.format) else ()

@@ -16,10 +16,6 @@ from flyball.wiring.run.manual_session import manual_session
 from flyball.wiring.site import Site
 
 
-class NotDone(Refusal):
-    """There is no finished work yet that feedback could be on."""
-
-
 def open_task(
     site: Site,
     configured: Configured,
@@ -89,12 +85,12 @@ def prepare_reopening(site: Site, task: TaskId) -> str:
     with manual_session(site, task) as hand:
         stopped, workspace = hand.state.stopped, hand.workspace
         if stopped is not None and stopped.kind == "aborted":
-            raise NotDone(
+            raise Refusal(
                 f"{task} was aborted, so it delivered nothing to give feedback on. Continue it with:"
                 f" flyball rollback {task} --to last-good; then: flyball modify {task} TEXT; and: flyball resume {task}"
             )
         if stopped is None or stopped.kind != "done":
-            raise NotDone(
+            raise Refusal(
                 f"{task} is not finished, so it is not reopened. Give it guidance instead: flyball modify {task} TEXT;"
                 f" then: flyball resume {task}"
             )

@@ -28,14 +28,14 @@ from flyball.projections.wording import short
 from flyball.wiring.run.manual_session import ManualSession, manual_session
 from flyball.wiring.run.trackers import PlanSources
 from flyball.wiring.site import Site
-from flyball.wiring.tasks.checkpoints import START, NoSuchCheckpoint, checkpoints, find_checkpoint
+from flyball.wiring.tasks.checkpoints import (
+    START,
+    checkpoints,
+    find_checkpoint,
+)
 from flyball.wiring.tasks.surroundings import look_around
 
 _AGAIN = "rollback-"
-
-
-class HoldsTrick(Refusal):
-    """The checkpoint was caught with a trick, so nothing is built on it."""
 
 
 class RolledBack(msgspec.Struct, frozen=True):
@@ -68,7 +68,8 @@ def rollback(site: Site, task: TaskId, word: str) -> RolledBack:
         _accept_again(hand, base, target, stage, *workflow_of(hand.state.task).undo(hand.state, labels, base.label))
         _write_reopened(site, hand)
         unmarked = _take_marks_back(site, hand)
-        if target.label == START or _before_tests(hand.state, stage):
+        workflow = workflow_of(hand.state.task)
+        if target.label == START or (not workflow.rolled_back_to and stage == workflow.stages[0]):
             # No accepted work of this round is left, so its tests are no longer what is protected: the head's are.
             hand.append(ev.Moved(stage, stage, f"rolled back to {target.label} by a person", accepts_tests=True))
         _restore(hand, target, undone)
@@ -84,12 +85,12 @@ def _target(task: TaskId, found: list[CheckpointRecord], word: str) -> Checkpoin
     """The checkpoint to go back to; refuses one that nothing may be built on."""
     target = find_checkpoint(task, found, word)
     if target.tricked:
-        raise HoldsTrick(
+        raise Refusal(
             f"{target.label} of {task} holds a trick, so it cannot be restored: {target.tricked}."
             f" Choose another: flyball checkpoints {task}; the last good one: flyball rollback {task} --to last-good"
         )
     if target.lane != MAIN:
-        raise NoSuchCheckpoint(
+        raise Refusal(
             f"{target.label} is a checkpoint of {target.lane} alone and not on the branch; see it with:"
             f" flyball diff {task} {target.label}. Checkpoints of the branch: flyball checkpoints {task}"
         )
@@ -100,7 +101,7 @@ def _reclaim_finished(site: Site, hand: ManualSession, target: CheckpointRecord)
     """Refuse what would not lead on; the user's branch that has the work already, which stays as it is."""
     task, state = hand.state.task.id, hand.state
     if not site.view(task).history.can_restore(target):
-        raise NoSuchCheckpoint(
+        raise Refusal(
             f"{target.label} is older than the reopening of {task} and belongs to delivered work; expected a checkpoint made"
             f" since, such as reopened-{state.rounds}. See: flyball checkpoints {task}"
         )
@@ -108,12 +109,6 @@ def _reclaim_finished(site: Site, hand: ManualSession, target: CheckpointRecord)
         return ""
     hand.workspace.reclaim()
     return look_around(site, state).merged_into
-
-
-def _before_tests(state: State, stage: str) -> bool:
-    """Whether a task whose stages follow each other is back in the first of them."""
-    workflow = workflow_of(state.task)
-    return not workflow.rolled_back_to and stage == workflow.stages[0]
 
 
 def stage_after(events: Iterable[ev.Event], target: CheckpointRecord) -> str:

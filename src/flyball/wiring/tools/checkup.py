@@ -72,7 +72,7 @@ def checkup(here: Path) -> Iterator[MachineCheck]:
     except DamagedRepository as error:
         yield MachineCheck("repository", "fail", error.sentence, "git fsck")
         return
-    except (Refusal, ConfigError) as error:
+    except Refusal as error:
         fix = "run flyball doctor inside the repository you want to work on"
         yield MachineCheck("repository", "fail", str(error), fix)
         return

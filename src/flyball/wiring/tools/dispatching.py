@@ -1,6 +1,5 @@
 """Evaluates a track: trees laid out, structural checks, evaluators side by side, judges, one verdict, written down."""
 
-import shutil
 import tempfile
 from collections.abc import Mapping
 from functools import partial
@@ -25,12 +24,12 @@ from flyball.documents.track_folder import Track, read_track, update_metadata, w
 from flyball.measures.evaluators.offered import find_evaluators
 from flyball.measures.evaluators.running import Answered
 from flyball.ports import Notify, Refusal
-from flyball.projections.files.evaluation_report import PAGE, SHOTS, evaluation_report
+from flyball.projections.files.evaluation_report import PAGE, evaluation_report
 from flyball.wiring.run.agents import hiding_logins
 from flyball.wiring.run.confining import confinement
 from flyball.wiring.run.track_measuring import EMPTY, TrackMeasuring, TrackSpan, require_tools
 from flyball.wiring.site import Site
-from flyball.wiring.tools.judges import NAME, JudgesBench, ask_judges, require_agent
+from flyball.wiring.tools.judges import NAME, ask_judges, require_agent
 from flyball.workspace.sandbox import Unavailable, available
 from flyball.workspace.workspace import GitWorkspace
 
@@ -67,16 +66,16 @@ def evaluate_track(
     trust.require(site.home, file)
     require_tools(choice.chosen, site.repository.root, environment, file)
     with tempfile.TemporaryDirectory(prefix="dispatch-", dir=site.home.folder, ignore_cleanup_errors=True) as made:
-        evaluating = _Evaluating(site, file, choice, Path(made), environment, notify)
+        evaluating = _Evaluating(_measuring(site, file, Path(made), environment, notify), file, choice)
         if measured_only:
             return evaluating.evaluate(measured_only=True)
         folder, tell = choice.track.path, partial(notify, "waiting")
-        evaluating.refuse_without_agent()
+        # Judges need an agent; better known before anything is run.
+        if evaluating.seats(TrackMatter("", "", "")):
+            require_agent(file)
         update_metadata(folder, lambda _: checkpoints.at_start(_now()), tell=tell)
         evaluation = evaluating.evaluate(measured_only=False)
-        shutil.rmtree(folder / SHOTS, ignore_errors=True)
-        if evaluating.shots.is_dir():
-            shutil.copytree(evaluating.shots, folder / SHOTS)
+        evaluating.measuring.keep_shots(choice.track)
         write_page(folder, PAGE, evaluation_report(evaluation, system_clock.now()))
         update_metadata(folder, lambda metadata: checkpoints.at_end(evaluation, metadata, _now()), tell=tell)
         return evaluation
@@ -86,51 +85,32 @@ def _now() -> str:
     return f"{system_clock.now():%Y-%m-%dT%H:%M:%SZ}"
 
 
-class _Evaluating:
-    def __init__(
-        self,
-        site: Site,
-        file: FileConfig | None,
-        choice: Choice,
-        folder: Path,
-        environment: Mapping[str, str],
-        notify: Notify,
-    ) -> None:
-        self._site, self._file, self._choice, self._folder = site, file, choice, folder
-        self._environment, self._notify = environment, notify
-        self._workspace = GitWorkspace(site.repository, folder, NAME)
-        self._settings = _settings(file)
-        self._stop = process.StopFlag()
-        self._notes: tuple[str, ...] = ()
-        confine = confinement(site, self._settings, self._workspace, environment)
-        self._measuring = TrackMeasuring(
-            site,
-            self._workspace,
-            hiding_logins(confine, environment),
-            self._settings,
-            file,
-            folder,
-            environment,
-            self._stop,
-            notify,
-        )
-        self.shots = self._measuring.shots
+def _measuring(
+    site: Site, file: FileConfig | None, folder: Path, environment: Mapping[str, str], notify: Notify
+) -> TrackMeasuring:
+    workspace, settings = GitWorkspace(site.repository, folder, NAME), _settings(file)
+    confine = hiding_logins(confinement(site, settings, workspace, environment), environment)
+    return TrackMeasuring(site, workspace, confine, settings, folder, environment, notify)
 
-    def refuse_without_agent(self) -> None:
-        """Judges need an agent; better known before anything is run."""
-        if self._seats(TrackMatter("", "", "")):
-            require_agent(self._file)
 
-    def _seats(self, matter: TrackMatter) -> tuple[JudgeSeat, ...]:
-        return judged_passes(self._choice.chosen, self._choice.cards, matter)
+class _Evaluating(msgspec.Struct):
+    measuring: TrackMeasuring
+    file: FileConfig | None
+    choice: Choice
+    stop: process.StopFlag = msgspec.field(default_factory=process.StopFlag)
+    asked: tuple[str, ...] = ()
+    """Who judged."""
+
+    def seats(self, matter: TrackMatter) -> tuple[JudgeSeat, ...]:
+        return judged_passes(self.choice.chosen, self.choice.cards, matter)
 
     def evaluate(self, *, measured_only: bool) -> TrackEvaluation:
-        track = self._choice.track
+        track = self.choice.track
         base, note = self._base(read_plan(track.plan) if track.plan is not None else None)
-        span = self._measuring.span(base, Commit(self._site.repository.require_commit()), note)
-        measured = self._measuring.measure(track, self._choice.chosen, span)
+        span = self.measuring.span(base, Commit(self.measuring.site.repository.require_commit()), note)
+        measured = self.measuring.measure(track, self.choice.chosen, span, self.stop)
         results = self._results(measured.answers, span, measured_only=measured_only)
-        notes = (*self._choice.notes, *self._notes, *((span.note,) if span.note else ()), *self._uncommitted_note())
+        notes = (*self.choice.notes, *self.asked, *((span.note,) if span.note else ()), *self._uncommitted_note())
         return aggregate(
             track.folder,
             results,
@@ -144,8 +124,8 @@ class _Evaluating:
 
     def _base(self, plan: PlanPage | None) -> tuple[str, str]:
         """The plan's checkpoint, else the parent of the first commit the plan names."""
-        commit = self._measuring.commit
-        planned = commit(checkpoints.plan_commit(self._choice.track.metadata))
+        commit = self.measuring.commit
+        planned = commit(checkpoints.plan_commit(self.choice.track.metadata))
         if planned:
             return planned, ""
         first = commit(plan.first_sha) if plan else ""
@@ -159,35 +139,34 @@ class _Evaluating:
     def _results(
         self, answers: Mapping[str, Answered], span: TrackSpan, *, measured_only: bool
     ) -> list[EvaluatorResult]:
-        track = self._choice.track
+        track = self.choice.track
         measured = {name: answer for name, answer in answers.items() if not isinstance(answer, str)}
         matter = TrackMatter(
             track.folder, span.base[:12], track.spec, track.plan or "", track.product,
             tuple(each.path for each in span.files), measured, span.diff,
         )  # fmt: skip
-        seats = [seat for seat in self._seats(matter) if seat.evaluator in measured]
+        seats = [seat for seat in self.seats(matter) if seat.evaluator in measured]
         if measured_only:
             judged = {seat.evaluator: skipped_seat(seat) for seat in seats}
         else:
-            bench = JudgesBench(
-                self._site, self._settings, self._workspace, span.head, self._folder / "judges", self._environment
-            )
-            judged, self._notes = ask_judges(seats, self._file, bench, self._stop, self._notify)
-        cards = {card.name: card for card in self._choice.cards}
+            judged, self.asked = ask_judges(seats, self.file, self.measuring, span.head, self.stop)
+        cards = {card.name: card for card in self.choice.cards}
         return [
             weigh_evaluator(
                 cards[each.name], each, answers[each.name], judged.get(each.name, ()), measured_only=measured_only
             )
-            for each in self._choice.chosen
+            for each in self.choice.chosen
         ]
 
     def _uncommitted_note(self) -> tuple[str, ...]:
         """What a person might believe was evaluated: the track's own documents are read as they stand, all else as it was committed."""
-        root, track = self._site.repository.root.resolve(), self._choice.track
+        root, track = self.measuring.site.repository.root.resolve(), self.choice.track
         if not track.path.is_relative_to(root):
             return ()
         read = (f"{track.path}/", *([str(track.product_path)] if track.product_path else []))
-        left = [name for name in self._site.repository.uncommitted_files() if not f"{root}/{name}".startswith(read)]
+        left = [
+            name for name in self.measuring.site.repository.uncommitted_files() if not f"{root}/{name}".startswith(read)
+        ]
         told = f"{plural(len(left), 'uncommitted file')} left out ({first_few(left)})"
         return (f"{told}; dispatch evaluates the commit at HEAD, so commit first",) if left else ()
 

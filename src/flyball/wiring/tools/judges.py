@@ -1,11 +1,8 @@
 """Asks agents to judge what no tool can measure: each on a copy of its own, another model than the executor's where there is one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
-
-import msgspec
 
 from flyball.clock import system_clock
 from flyball.config.agents import Cast, cast_roles
@@ -14,46 +11,28 @@ from flyball.core.evaluation.findings import PassResult
 from flyball.core.evaluation.judging import JudgeSeat, failed_seat, read_answer
 from flyball.core.loop.casting import in_order, independence, reviewers
 from flyball.core.model.effects import RunAgent
-from flyball.core.model.outcomes import TurnEnded
-from flyball.core.model.task import AgentChoice, Author, Commit, EffectId, Player, Settings, Task, TaskId
+from flyball.core.model.task import AgentChoice, Author, Commit, EffectId, Player, Task, TaskId
 from flyball.core.text.scrubbing import one_line
-from flyball.ports import Notify, Refusal, Stop
+from flyball.ports import Refusal, Stop
 from flyball.wiring.run.agents import agents_of
 from flyball.wiring.run.confining import confinement
-from flyball.wiring.run.track_measuring import committed_lines
-from flyball.wiring.site import Site
-from flyball.workspace.workspace import GitWorkspace
+from flyball.wiring.run.track_measuring import TrackMeasuring, committed_lines
 
 NAME = TaskId("000-dispatch")
-
-
-class JudgeMissing(Refusal):
-    """No agent is configured that could judge."""
 
 
 def require_agent(file: FileConfig | None) -> Cast:
     """Who could judge; refuses where nobody is named."""
     if file is None or not (file.top.agent or file.agents):
-        raise JudgeMissing(
+        raise Refusal(
             'Passes that need judgement need an agent, and none is configured. Name one in flyball.toml (agent = "NAME"), or '
             "run only what is measured, with the option --measured-only."
         )
     return cast_roles(file, (), agent=None, command=None, model=None)
 
 
-class JudgesBench(msgspec.Struct, frozen=True):
-    """What judges are given to work with; `folder` is theirs."""
-
-    site: Site
-    settings: Settings
-    workspace: GitWorkspace
-    commit: Commit
-    folder: Path
-    environment: Mapping[str, str]
-
-
 def ask_judges(
-    seats: Sequence[JudgeSeat], file: FileConfig | None, bench: JudgesBench, stop: Stop, notify: Notify
+    seats: Sequence[JudgeSeat], file: FileConfig | None, bench: TrackMeasuring, commit: Commit, stop: Stop
 ) -> tuple[dict[str, tuple[PassResult, ...]], tuple[str, ...]]:
     """What each seat answered, all of them side by side; and who was asked."""
     if not seats:
@@ -68,22 +47,37 @@ def ask_judges(
         root=bench.site.repository.root,
         hold_fds=(),
     )
-    notify("judges", note)
+    bench.notify("judges", note)
 
     def one(numbered: tuple[int, JudgeSeat]) -> tuple[PassResult, ...]:
         number, seat = numbered
-        copy = bench.folder / seat.role / "copy"
-        bench.workspace.export(bench.commit, copy)
-        request = _request(seat, player, number, bench.commit)
+        folder = bench.folder / "judges" / seat.role
+        bench.workspace.export(commit, folder / "copy")
+        request = RunAgent(
+            EffectId(f"turn/{number}"),
+            role=seat.role,
+            stage="EVALUATE_EXECUTION",
+            agent=player.agent,
+            model=player.model,
+            prompt=seat.prompt,
+            iteration=1,
+            turn=number,
+            copy=seat.role,
+            commit=commit,
+            at=system_clock.now(),
+        )
         turn = agents[player.agent].turn(
             request,
-            tree=copy,
-            folder=bench.folder / seat.role / "turn",
+            tree=folder / "copy",
+            folder=folder / "turn",
             nonce=system_clock.nonce(),
             stop=stop,
-            notify=notify,
+            notify=bench.notify,
         )
-        return _answer(seat, turn, bench)
+        if turn.kind != "ok":
+            return failed_seat(seat, f"turn ended as {turn.kind}: {one_line(turn.detail)[:200]}")
+        read = read_answer(seat, turn.final_message, partial(committed_lines, bench.workspace, commit))
+        return failed_seat(seat, f"turn did not help: {read}") if isinstance(read, str) else read
 
     with ThreadPoolExecutor(max_workers=len(seats)) as pool:
         answers = pool.map(one, enumerate(seats, start=1))
@@ -102,26 +96,3 @@ def _judge(cast: Cast) -> tuple[Player, str]:
         "the same model as the executor, since no other model is configured",
     )
     return player, f"{f'judged by {player.agent} {player.model}'.strip()}: {whose}"
-
-
-def _request(seat: JudgeSeat, player: Player, number: int, commit: Commit) -> RunAgent:
-    return RunAgent(
-        EffectId(f"turn/{number}"),
-        role=seat.role,
-        stage="EVALUATE_EXECUTION",
-        agent=player.agent,
-        model=player.model,
-        prompt=seat.prompt,
-        iteration=1,
-        turn=number,
-        copy=seat.role,
-        commit=commit,
-        at=system_clock.now(),
-    )
-
-
-def _answer(seat: JudgeSeat, turn: TurnEnded, bench: JudgesBench) -> tuple[PassResult, ...]:
-    if turn.kind != "ok":
-        return failed_seat(seat, f"turn ended as {turn.kind}: {one_line(turn.detail)[:200]}")
-    read = read_answer(seat, turn.final_message, partial(committed_lines, bench.workspace, bench.commit))
-    return failed_seat(seat, f"turn did not help: {read}") if isinstance(read, str) else read

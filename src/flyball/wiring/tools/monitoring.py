@@ -43,14 +43,6 @@ _OPENING = "loops:opening"
 _TRIES, _PAUSE_S = 100, 0.05
 
 
-class NameRefused(Refusal):
-    """The name cannot be that of a loop others drive."""
-
-
-class PageRefused(Refusal):
-    """A `loop-state.md` that flyball did not write cannot be read to its end."""
-
-
 class MonitorAnswer(msgspec.Struct, frozen=True):
     """What the monitor said of a batch; `notes` is what a person should know besides."""
 
@@ -125,7 +117,7 @@ class Loops(msgspec.Struct, frozen=True):
         try:
             rows = read_page(raw.decode("utf-8-sig", "replace"))
         except PageUnreadable as error:
-            raise PageRefused(
+            raise Refusal(
                 f"{page}, {error}. Fix the line, or move the file away to start a new history. Nothing was written."
             ) from error
         return (HistoryImported(page, hashlib.sha256(raw).hexdigest(), rows),) if rows else ()
@@ -141,14 +133,14 @@ class Loops(msgspec.Struct, frozen=True):
 
     def _check(self, name: str) -> None:
         if not _NAME.fullmatch(name):
-            raise NameRefused(
+            raise Refusal(
                 f"{name!r} cannot name a loop; expected a folder's name of at most 100 letters, digits, dots and dashes, "
                 "such as 001-add-login."
             )
         if self.home.journal.exists():
             with SqliteJournal.open(self.home.journal) as journal:
                 if any(record.id == name for record in journal.tasks()):
-                    raise NameRefused(
+                    raise Refusal(
                         f"{name} is a task that flyball runs and measures itself. Its health: flyball status {name}. "
                         "Give another loop a name of its own."
                     )

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from flyball.documents.errors import TrackUnreadable
-from flyball.documents.track_folder import update_metadata
-from flyball.documents.track_lock import HOLDER, LOCK, STALE_S, hold_lock
+from flyball.documents.errors import DocumentError
+from flyball.documents.shared_lock import HOLDER, hold_lock
+from flyball.documents.track_folder import LOCK, STALE_S, update_metadata
 
 pytestmark = pytest.mark.req("D31")
 
@@ -37,7 +37,7 @@ def writing(track: Path, tell=lambda _: None) -> tuple[threading.Thread, threadi
 
 
 def test_a_lock_that_another_program_holds_is_waited_for_and_somebody_is_told(track, monkeypatch):
-    monkeypatch.setattr("flyball.documents.track_lock.TOLD_AT", 1)
+    monkeypatch.setattr("flyball.documents.shared_lock.TOLD_AT", 1)
     (track / LOCK).mkdir()
     told: list[str] = []
     writer, done = writing(track, told.append)
@@ -51,7 +51,7 @@ def test_a_lock_that_another_program_holds_is_waited_for_and_somebody_is_told(tr
 
 
 def test_a_living_holder_is_waited_for_however_old_its_lock_is(track):
-    with hold_lock(track):
+    with hold_lock(track / LOCK, Path.mkdir, stale_s=STALE_S):
         os.utime(track / LOCK, (1, 1))
         writer, done = writing(track)
         assert not done.wait(0.25)
@@ -62,7 +62,7 @@ def test_a_living_holder_is_waited_for_however_old_its_lock_is(track):
 def test_the_lock_of_a_flyball_that_was_killed_is_known_at_once(track):
     child = os.fork()
     if not child:
-        with hold_lock(track):
+        with hold_lock(track / LOCK, Path.mkdir, stale_s=STALE_S):
             os._exit(0)
     os.waitpid(child, 0)
     assert (track / LOCK / HOLDER).exists(), "what a kill leaves"
@@ -98,5 +98,8 @@ def test_many_writers_lose_nothing_and_leave_nothing(track):
 
 
 def test_a_folder_that_cannot_be_written_is_refused_by_name(track):
-    with pytest.raises(TrackUnreadable, match="cannot be written"), hold_lock(track / "nowhere"):
+    with (
+        pytest.raises(DocumentError, match="cannot be written"),
+        hold_lock(track / "nowhere" / LOCK, Path.mkdir, stale_s=STALE_S),
+    ):
         pass
