@@ -1,18 +1,18 @@
 """The words of the issue format, and what lines of prose say with them.
 
 Its statuses with what people write instead, its prefixes, kinds and priorities; the ids that a line names, however markup, editors
-and keyboards dress them; and whether a line says that an issue is finished. What is said with a doubt beside it is not.
+and keyboards dress them; and whether a line says in plain words that an issue is finished.
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 
-from flyball.core.workflows.backlog.values import FINAL, ISSUE_FILES, Status
+from flyball.core.workflows.backlog.values import ISSUE_FILES, Status
 
 REQUIRED = ("id", "title", "created", "type", "priority", "status")
 PREFIXES = frozenset("BUG FEAT ENHANCE REFACTOR DOC DOCS PERF SEC TEST CHORE DEBT STRUCT".split())
@@ -162,75 +162,46 @@ _WHEN = r"(?:(?:on|in|at|by|with)[ \t]+)?(?:(?:commit|pr|release|version)[ \t]*)
 _LAST_WORD = re.compile(
     rf"(?i)(?:[(\[:=]|[-\u2013\u2014]>?)[ \t*_`]*(?:{_FINAL_WORDS})[ \t*_`]*(?:{_WHEN})?[)\].*_` \t]*$"
 )
-_AROUND = r"recently|already|issues?|items?|tasks?|tickets?|bugs?|features?|work|things|this|last|week|month|sprint|session|cycle"
-_FINAL_HEADING = re.compile(
-    rf"(?i)[^\w?]*(?:(?:recently|already)\s+)?(?:{_FINAL_WORDS})\b(?:[^\w?]|\b(?:{_FINAL_WORDS}|{_AROUND}|and|or|{_WHEN})\b)*"
+_FINAL_HEADING = re.compile(rf"(?i)[^\w?]*(?:{_FINAL_WORDS})(?:[ \t]+(?:issues|{_WHEN}))?[^\w?]*")
+_TICKED = re.compile(r"[ \t>]*(?:[-*+]|[0-9]{1,4}[.)])?[ \t]*(?:\[[xX]\]|[*_]*[\u2705\u2611\u2714]|~~.+~~[ \t]*$)")
+_UNTICKED = re.compile(r"\[ ?\](?!\()|[\u2610\u274c]")
+_STATUS = re.compile(
+    r"(?i)(?:^[^A-Za-z0-9|]*|[|,{][^A-Za-z0-9|,]*)stat(?:us|e)[\"'*_`]*[ \t]*[:=|][ \t*_\"'`]*([^\r\n]*)"
 )
-_TICKED = re.compile(r"[ \t>]*(?:[-*+]|[0-9]{1,4}[.)])?[ \t]*\[[xX]\]")
-_TICK_FIRST = re.compile(r"(?:^[ \t>*+_#-]*|\|[ \t]*)[\u2705\u2611\u2714]")
-_TICK_LAST = re.compile(r"[\u2705\u2611\u2714]\ufe0f?[ \t*_.)|]*$")
-_UNTICKED = re.compile(
-    r"\[ ?\](?!\()|[\u2610\u2b1c\u274c\u274e\u2717\u2718\u26a0]|[\U0001f534\U0001f7e0\U0001f7e1\u23f3]"
-)
-_STRUCK = re.compile(r"~~(.+?)~~")
-_STATUS = re.compile(r"(?i)(?<![A-Za-z0-9-])stat(?:us|e)[\"'*_`]*[ \t]*[:=|][ \t*_\"'`]*([^\r\n]*)")
-_OF_SOMETHING = re.compile(r"(?i)([a-z]+)[ \t*_`]+$")
-_OWN_STATUS = frozenset({"current", "issue", "its", "the", "final", "new"})
-_WORD = re.compile(r"[^\w]*([A-Za-z][A-Za-z'\u2019]*(?:[ _-][A-Za-z'\u2019]+)?)")
-_PART = re.compile(r"[,|/}\]#<(]|\*\*|;")
-_FIELD_END = re.compile(r"\||\*\*(?=\w)|<|\}|[\"]|[,;][ \t]*[\"'*_]*[A-Za-z_ ]{2,20}[\"'*_]*[ \t]*[:=]")
-_DOUBT = re.compile(
-    r"(?i)\?|\u2192|->|=>|[0-9] ?%|\b[0-9]+ ?(?:/|of) ?[0-9]+\b(?!/)|(?<!\w)(?:not?|never|but|except|until|unless|once|when|if|partial(?:ly)?"
-    r"|partly|half|almost|mostly|nearly|pending|remain(?:s|ing)?|left|missing|re-?open(?:ed)?|revert(?:ed)?|open|todo|to-do|tbd|wip|again"
-    r"|proposed|in[- _]progress|blocked|deferred|waiting|awaiting|needs?|later|soon|will|must|should|still|yet|untested|unverified"
-    r"|false|\w+n['\u2019]t)(?!\w)"
-)
-
-
-def status_in(value: str) -> Status | None:
-    """The status a value begins with; a final one with a doubt beside it is taken as blocked."""
-    word = _WORD.match(_PART.split(value.strip(), maxsplit=1)[0])
-    if word is None:
-        return None
-    status = status_of(word[1]) or status_of(re.split(r"[ _-]", word[1])[0])
-    own = _FIELD_END.split(value, maxsplit=1)[0]
-    # The first word of `won't fix` denies nothing here.
-    doubted = _DOUBT.search(re.sub(r"(?i)\bwon['\u2019]?t\b", "", own)) or _UNTICKED.search(own)
-    return "blocked" if status in FINAL and doubted else status
+_DATED = re.compile(rf"[ \t]*\(?{_WHEN}\)?$")
 
 
 def statuses_in(line: str) -> list[Status | None]:
-    """Every status a line gives; None for a word nobody knows. That of a review or a build finishes no issue."""
-    found: list[Status | None] = []
-    for match in _STATUS.finditer(line):
-        if not _WORD.match(match[1]) or is_enumeration(match[1]):
-            continue
-        status, before = status_in(match[1]), _OF_SOMETHING.search(line[: match.start()])
-        if before is None or before[1].casefold() in _OWN_STATUS or status not in FINAL:
-            found.append(status)
-    return found
+    """Every status a line gives, as a field or as the cell of a row; None for a value that is no status and nothing else."""
+    cells = row_cells(line)
+    if cells and not (len(cells) == 2 and _STATUS.search(line)):
+        return [status for cell in cells if (status := status_of(cell))]
+    values = (match[1] for match in _STATUS.finditer(line) if match[1].strip("| \t"))
+    return [_status_in(value) for value in values if not _is_enumeration(value)]
 
 
-def gives_status(line: str) -> bool:
-    return _STATUS.search(line) is not None
+def row_cells(line: str) -> list[str]:
+    row = line.strip(" \t>")
+    if not row.startswith("|") and row.count("|") < 2:
+        return []
+    return [cell.strip(" \t*_`") for cell in row.strip("|").split("|")]
 
 
-def is_enumeration(value: str) -> bool:
+def _status_in(value: str) -> Status | None:
+    """The status a value is, with a date at most; a doubt beside it makes it none."""
+    own = re.split(r"[|}<\"]|,(?=[^,|]*[:=])", value, maxsplit=1)[0].strip(" \t*_`'")
+    return status_of(own) or status_of(_DATED.sub("", own))
+
+
+def _is_enumeration(value: str) -> bool:
     """Whether a value lists the statuses there are instead of giving one."""
-    parts = [part for part in re.split(r"[,|/]|\bor\b", value) if part.strip()]
-    return len(parts) > 1 and status_in(parts[0]) is not None and status_in(parts[1]) is not None
+    parts = [status_of(part.strip(" \t*_`\"'")) for part in re.split(r"[,|/]|\bor\b", value) if part.strip()]
+    return len(parts) > 1 and all(parts[:2])
 
 
-def is_final(stated: Sequence[Status | None]) -> bool:
-    return bool(stated) and all(status in FINAL for status in stated)
-
-
-def says_final(line: str, name: str) -> bool:
+def says_final(line: str) -> bool:
     """Whether a line says itself that what it names is finished: ticked, struck out, or with a final word at its end."""
-    if _UNTICKED.search(line):
-        return False
-    ticked = _TICKED.match(line) or _TICK_FIRST.search(line) or _TICK_LAST.search(line)
-    return bool(ticked or _LAST_WORD.search(line) or any(name in struck[1] for struck in _STRUCK.finditer(line)))
+    return not _UNTICKED.search(line) and bool(_TICKED.match(line) or _LAST_WORD.search(line))
 
 
 def is_final_heading(title: str) -> bool:
