@@ -114,7 +114,6 @@ def test_the_commit_that_is_named_holds_the_tree_the_agent_stands_on(every: list
             assert any(each.startswith(commit) for each in turn.commits), named(turn)
 
 
-@pytest.mark.xfail(strict=True, reason="tricks and failing tests are named twice, and conflicts in a learning")
 def test_nothing_longer_than_30_characters_stands_twice(every: list[Turn]) -> None:
     for turn in every:
         prompt = turn.effect.prompt
@@ -126,12 +125,16 @@ def test_nothing_longer_than_30_characters_stands_twice(every: list[Turn]) -> No
 def said(turn: Turn) -> Iterator[str]:
     """The findings, reasons and criteria that are known before a turn, each once, and the lines of patches as often as these have them."""
     state, lane = turn.state, turn.state.lanes[turn.effect.lane]
-    facts = [text for item in state.items for text in (item.text, *item.acceptance)]
-    facts += [finding.message for finding in lane.loop.findings]
+    items = {text for item in state.items for text in (item.text, *item.acceptance)}
+    facts = [finding.message for finding in lane.loop.findings]
+    looks = {finding.message for look in lane.looks.values() for finding in look.findings}
     facts += lane.loop.judged.gate_1.missing if lane.loop.judged is not None else ()
     patches = [line for rework in state.batches.rework.values() for line in rework.detail.splitlines()]
     facts += [reason for rework in state.batches.rework.values() for reason in rework.reasons]
-    yield from set(facts) - set(patches)
+    yield from (items | set(facts)) - looks - set(patches)
+    yield from looks
+    # A finding that became a subtask is told as both, by the number of each.
+    yield from items & looks
     yield from patches
 
 
@@ -206,8 +209,8 @@ def structure(prompt: str) -> list[str]:
     for line in prompt.splitlines():
         if fence:
             fence = "" if line == fence else fence
-        elif line.startswith("```") and set(line) == {"`"}:
-            fence = line
+        elif line.startswith("```") and set(line.removesuffix("json")) == {"`"}:
+            fence = line.removesuffix("json")
         elif line == "<data>":
             fence = "</data>"
         elif re.match(r"#+ |</?data>", line):
@@ -243,10 +246,7 @@ FOREIGN: dict[str, dict[tuple[str, int], Claim | TurnEnded]] = {
 """Claims of each workflow whose texts reach later prompts."""
 
 
-UNFENCED = (pytest.mark.xfail(strict=True, reason="evaluators of a track are shown texts of others without a fence"),)
-
-
-@pytest.mark.parametrize("workflow", [pytest.param(each, marks=UNFENCED * (each == "track")) for each in FOREIGN])
+@pytest.mark.parametrize("workflow", FOREIGN)
 def test_no_text_of_others_closes_its_fence(workflow: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fails, tricks = {2: FAILS[:1], 6: FAILS[:2]}, {1: (WEAKENED,)}
     monkeypatch.setattr(plays, "OUTPUT", plays.OUTPUT + EVIL)

@@ -22,7 +22,7 @@ from flyball.core.text.criteria import without_criteria
 from flyball.core.text.failing_tests import is_every
 from flyball.core.text.scrubbing import clean
 
-VERSION = 11
+VERSION = 12
 DOCUMENT_SHOWN = 12_000
 NONCE = "{nonce}"
 PROJECT_RULES = "## Rules of this project"
@@ -32,6 +32,8 @@ FAILURES_SHOWN = 20
 LEARNINGS_SHOWN = 6
 PROPOSED_SHOWN = 8
 LEARNING_LENGTH = 198
+SAME_FROM = 30
+"""Characters from which on a learning that holds them repeats another text of the prompt."""
 FINDING_LENGTH = 800
 _PLACEHOLDER = re.compile(r"\{(junit|coverage)\}")
 _REPORT_FILE = r"${TMPDIR:-/tmp}/\1.xml"
@@ -118,7 +120,7 @@ def sections(
         "tree": tree_section(state, lane) if works else "",
         "measured": _join(
             (
-                measured_section(lane) if works else "",
+                measured_section(state, lane) if works else "",
                 measured,
                 known_failures(state),
                 *reviewing.measurement_section(state, lane, card),
@@ -159,7 +161,7 @@ def _fields(state: State, card: Role, purpose: str, lane: Lane) -> tuple[str, ..
         fields = (*fields, "earlier")
     if lane.recall is None or not lane.recall.reviewing or lane.recalled is None:
         return fields
-    known = (("invalidates", lane.recalled.learnings), ("supersedes", lane.recalled.contradictions))
+    known = (("invalidates", _learning_lines(state, lane)), ("supersedes", lane.recalled.contradictions))
     return (*fields, *(field for field, shown in known if shown))
 
 
@@ -218,8 +220,8 @@ def _few(tests: tuple[str, ...]) -> tuple[str, ...]:
     return (*tests[:FAILURES_SHOWN], *((f"… and {more} more",) if more > 0 else ()))
 
 
-def _learnings(state: State, lane: Lane) -> str:
-    """The learnings that were recalled for the turn and, to who reviews, what is not accepted yet.
+def _learning_lines(state: State, lane: Lane) -> tuple[str, ...]:
+    """The learnings that were recalled for the turn, without those that repeat what it is told anyway.
 
     Where no recall was possible, the last ones of the task that stand are shown.
     """
@@ -228,6 +230,17 @@ def _learnings(state: State, lane: Lane) -> str:
         lines = tuple(line(each)[:LEARNING_LENGTH] for each in own if each.usable)[-LEARNINGS_SHOWN:]
     else:
         lines = tuple(each.line for each in lane.recalled.learnings)
+    findings = (*lane.loop.findings, *(found for look in lane.looks.values() for found in look.findings))
+    rework = state.batches.rework.get(lane.item)
+    told = [*(found.message for found in findings), *(item.text for item in state.items if item.id == lane.item)]
+    told += (*rework.reasons, *rework.detail.splitlines()) if rework is not None else ()
+    starts = {text[:SAME_FROM] for text in told if len(text) >= SAME_FROM}
+    return tuple(each for each in lines if not any(start in each for start in starts))
+
+
+def _learnings(state: State, lane: Lane) -> str:
+    """What was learnt before and, to who reviews, what is not accepted yet."""
+    lines = _learning_lines(state, lane)
     parts = [listed("Learnings from this repository (the tree is the truth; `avoid` did not work)", lines)]
     if lane.recall is not None and lane.recall.reviewing:
         parts += [_REVISING if lines else "", _proposed_decisions(state), _contradictions(lane)]
@@ -236,7 +249,8 @@ def _learnings(state: State, lane: Lane) -> str:
 
 def _proposed_decisions(state: State) -> str:
     """The decisions of the work that is reviewed."""
-    facts = [each.fact for each in state.learnings.known.values() if each.standing == "proposed"]
+    known = (each for each in state.learnings.known.values() if each.standing == "proposed")
+    facts = [each.fact for each in known if each.fact.kind == "decision"]
     lines = (clean(f"{fact.number} {fact.title}: {fact.choice}", LEARNING_LENGTH) for fact in facts[-PROPOSED_SHOWN:])
     return listed("Decisions of this work, not accepted yet", tuple(lines))
 

@@ -107,15 +107,16 @@ def _undone_turns(undone: Undone) -> list[str]:
     ]
 
 
-def measured_section(lane: Lane) -> str:
+def measured_section(state: State, lane: Lane) -> str:
     """What is known of the tree the turn begins with, and what the last turn's verdict was."""
     undone, found = lane.loop.undone, lane.loop.standing
     judged = undone.judged if undone is not None else lane.loop.judged
     lines: list[str] = []
     if found is not None and (lane.name == MAIN or found is not lane.loop.entry or found.candidate == lane.head):
         lines += [*map(_gate, found.gates), *_failing(found)]
-    lines += _verdict(lane, judged, found) if judged is not None else []
-    tricks = lane.loop.last.caught if lane.loop.last is not None else ()
+    tricks = lane.loop.last.caught if lane.loop.last is not None and undone is None else ()
+    elsewhere = {f"{t.path}: {t.detail}" for t in tricks}
+    lines += _verdict(state, lane, judged, found, elsewhere) if judged is not None else []
     if tricks:
         lines.append("Set aside, because it would make the gate say more than is true:")
         lines += [f"- {t.kind}: {t.path}: {t.detail}" for t in tricks]
@@ -157,10 +158,14 @@ def _as_seen(text: str) -> str:
     return _FOREIGN_PATH.sub("…/", text)
 
 
-def _verdict(lane: Lane, judged: Judged, found: Measurement | None) -> list[str]:
+def _verdict(state: State, lane: Lane, judged: Judged, found: Measurement | None, elsewhere: set[str]) -> list[str]:
+    """What was made of the last turn; what stands `elsewhere` in the prompt, and the texts of criteria, are not repeated."""
     lines, undone = [], lane.loop.undone is not None
     tests = {f"fails: {test}" for test in found.failing} if found is not None else set()
-    missing = [each for each in judged.gate_1.missing if each not in tests and not (tests and each.startswith("and "))]
+    wanted = [each for each in judged.gate_1.missing if each not in tests | elsewhere]
+    missing = [each for each in wanted if not (tests and each.startswith("and "))]
+    for item in state.items:
+        missing = [each.removesuffix(f": {item.text}") for each in missing]
     if judged.false_claim and not undone:
         lines.append("You signalled that the stage is finished. It was measured, and it is not.")
     elif judged.gate_1.held:

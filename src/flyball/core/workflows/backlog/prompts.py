@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from flyball.core.loop import prompts
+from flyball.core.loop.reviewing import earlier_look
 from flyball.core.loop.role import CHECKING, WORKING, Role, role_named
 from flyball.core.model.state import Lane, State
 from flyball.core.workflows.backlog.record import record_of
@@ -72,19 +73,31 @@ CARDS = (
 
 def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
     """The prompt a role of this workflow gets now."""
-    return prompts.compose(state, lane, role_named(role, CARDS), purpose, context=_context(state, lane))
+    return prompts.compose(state, lane, role_named(role, CARDS), purpose, context=_context(state, lane, role))
 
 
-def _context(state: State, lane: Lane) -> tuple[str, ...]:
-    """The issue and the rules of the project; the same for every role."""
+def _context(state: State, lane: Lane, role: str) -> tuple[str, ...]:
+    """The issue and the rules of the project, and what stood against the last attempt beside what the role itself found."""
     seen = record_of(state).seen
     return (
         f"## Asked for\n{prompts.data(state.task.request)}",
         _constitution(seen.constitution) if seen else "",
         _memory(seen.memory, state, lane) if seen else "",
         _issue(state, lane),
-        prompts.listed("Why the validators rejected the last attempt", record_of(state).rejections.get(lane.item, ())),
+        prompts.listed("Why the validators rejected the last attempt", _rejections(state, lane, role)),
     )
+
+
+def _rejections(state: State, lane: Lane, role: str) -> tuple[str, ...]:
+    """The objections to the last attempt; those of several validators to the same thing are one."""
+    look = earlier_look(lane, role)
+    own = [found.message for found in look.findings] if look is not None else []
+    said: dict[str, list[str]] = {}
+    for each in record_of(state).rejections.get(lane.item, ()):
+        who, _, what = each.partition(": ")
+        if not any(message in each for message in own):
+            said.setdefault(what, []).append(who)
+    return tuple(": ".join(filter(None, (", ".join(who), what))) for what, who in said.items())
 
 
 def _constitution(text: str) -> str:

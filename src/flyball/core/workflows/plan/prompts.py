@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from flyball.core.loop import prompts
 from flyball.core.loop.batches import choosing
 from flyball.core.loop.role import CHECKING, LOOKING, WORKING, Role, role_named
@@ -155,7 +157,8 @@ def _reviewing(state: State, lane: Lane) -> Iterator[str]:
     yield prompts.listed("Changed beside the files a subtask had named", outside)
     if state.batches.unclear:
         yield f"## Your last review was not clear\n{state.batches.unclear}. Review again, and name each subtask by its exact id."
-    yield _plan("The plan", state.items)
+    reviewed = {result.item for result in batch.taken}
+    yield _plan("The rest of the plan", tuple(item for item in state.items if item.id not in reviewed))
 
 
 _CONTEXTS = {
@@ -180,12 +183,20 @@ def _subtask(item: Item) -> str:
     files = ", ".join(f"`{file}`" for file in item.files) or "not said"
     lines = [f"## Subtask {item.id}: {item.text}", f"Files: {files}"]
     lines += [f"Needs: {', '.join(item.depends_on)}"] if item.depends_on else []
-    lines += ["Acceptance:", *(f"- {point}" for point in item.acceptance)] if item.acceptance else []
+    acceptance = _own_acceptance(item)
+    lines += ["Acceptance:", *(f"- {point}" for point in acceptance)] if acceptance else []
     return "\n".join(lines)
 
 
+def _own_acceptance(item: Item) -> tuple[str, ...]:
+    """What the acceptance says beside the subtask's own text, which it repeats where nobody stated one."""
+    return tuple(point for point in item.acceptance if point != item.text)
+
+
 def _plan(title: str, items: tuple[Item, ...]) -> str:
-    return f"## {title}\n{grammar.render(items)}"
+    if not items:
+        return ""
+    return f"## {title}\n{grammar.render([replace(item, acceptance=_own_acceptance(item)) for item in items])}"
 
 
 def _sent_back(rework: Rework, *, goes_on: bool) -> Iterator[str]:
