@@ -3,7 +3,7 @@
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from flyball.measures.tampering.shell_text import commands
@@ -40,7 +40,7 @@ def _is_there(word: str, root: Path, environment: Mapping[str, str], setup: str)
     return found or re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-])", setup) is not None
 
 
-def _started_programs(started: Iterable[tuple[str, ...]]) -> Iterator[str]:
+def _started_programs(started: Iterable[Sequence[str]]) -> Iterator[str]:
     moved = False
     for words in started:
         rest = [word for word in words if word not in _PREFIXES]
