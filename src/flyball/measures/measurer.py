@@ -16,7 +16,7 @@ from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, Settings
 from flyball.core.text.scrubbing import decode, escape_surrogates
 from flyball.folders import environment_folders
-from flyball.measures.examination import Examination, Trial
+from flyball.measures.examination import Examination, RunsMade, Trial
 from flyball.measures.found import Found
 from flyball.measures.gates.commands import Commands, MeasurementStopped, clean_environment
 from flyball.measures.gates.coverage import measure_coverage, merge_coverage
@@ -29,7 +29,6 @@ from flyball.measures.kept import KeptBaselines, baseline_key
 from flyball.measures.kinds import KINDS, measure_restored, measure_unaided
 from flyball.measures.noticing.probe import measure_noticed
 from flyball.measures.remarks.change import RemarksMade, changed_tree, make_remarks
-from flyball.measures.runs_made import RunsMade
 from flyball.measures.sources import text_of
 from flyball.measures.tampering.conflict_markers import conflict_markers
 from flyball.measures.tampering.gate_scripts import makings

@@ -107,7 +107,24 @@ class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
             environments=_use_of_environments(turn.request),
         )
         prompt = transcript.prompt if invocation.prompt_on_stdin else b""
-        end = self._await_end(started, cwd, env, prompt, transcript, stop, on_output)
+        try:
+            end = process.run(
+                started,
+                cwd=cwd,
+                env=env,
+                stdin=prompt,
+                stdout=transcript.stdout,
+                stderr=transcript.stderr,
+                wall=self.patience.wall_s,
+                idle=self.patience.idle_s,
+                grace=self.patience.grace_s,
+                linger=self.patience.linger_s,
+                stop=stop,
+                on_output=on_output,
+                hold_fds=self.hold_fds,
+            )
+        except WardenFailed as failure:
+            end = Exit(None, None, "exit", 0.0, detail=str(failure))
         now = self.clock.now()
         here = now.astimezone()
         files = files_in(transcript.shared, invocation.left)
@@ -146,35 +163,6 @@ class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
             "FLYBALL_PROMPT_FILE": str(transcript.prompt_file),
             "FLYBALL_REPORT_FILE": str(transcript.report_file),
         }
-
-    def _await_end(
-        self,
-        argv: Sequence[str],
-        cwd: Path,
-        env: Mapping[str, str],
-        prompt: bytes,
-        transcript: Transcript,
-        stop: Stop,
-        on_output: Callable[[str, bytes], None],
-    ) -> Exit:
-        try:
-            return process.run(
-                argv,
-                cwd=cwd,
-                env=env,
-                stdin=prompt,
-                stdout=transcript.stdout,
-                stderr=transcript.stderr,
-                wall=self.patience.wall_s,
-                idle=self.patience.idle_s,
-                grace=self.patience.grace_s,
-                linger=self.patience.linger_s,
-                stop=stop,
-                on_output=on_output,
-                hold_fds=self.hold_fds,
-            )
-        except WardenFailed as failure:
-            return Exit(None, None, "exit", 0.0, detail=str(failure))
 
 
 def _use_of_environments(request: RunAgent) -> EnvironmentUse:
