@@ -16,7 +16,7 @@ from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, Settings
 from flyball.core.text.scrubbing import decode, escape_surrogates
 from flyball.folders import environment_folders
-from flyball.measures.examination import Examination, RunsMade, Trial
+from flyball.measures.examination import Examination, RunsMade
 from flyball.measures.found import Found
 from flyball.measures.gates.commands import Commands, MeasurementStopped, clean_environment
 from flyball.measures.gates.coverage import measure_coverage, merge_coverage
@@ -183,6 +183,7 @@ class TreeMeasurer:
         trial, request, workspace = found.trial, examination.request, examination.workspace
         is_baseline = request.kind == "baseline"
         known = frozenset(trial.failing) if is_baseline else examination.expectations.known
+        excused = tuple(sorted(i for i, outcome in trial.outcomes.items() if outcome == "failing" and i in known))
         failing = () if is_baseline else trial.failing
         every = (*protection.tricks, *trial.tricks, *found.tricks, *conflict_markers(request, workspace))
         tricks = () if is_baseline else tuple(dict.fromkeys(every))
@@ -215,7 +216,7 @@ class TreeMeasurer:
                 failures(failing[:FAILURES_KEPT], trial.round.cases, examination.index, examination.tree.directory)
             ),
             uncounted=bool(failing) and all(i in unloaded for i in failing),
-            known=_excused_tests(trial, known)[: BASELINE_SHOWN if is_baseline else SHOWN],
+            known=excused[: BASELINE_SHOWN if is_baseline else SHOWN],
             failing_ref=keep(self._blobs, trial.failing) if trial.failing else "",
             missing=trial.missing[:SHOWN],
             newly_skipped=trial.newly_skipped[:SHOWN],
@@ -261,10 +262,6 @@ def _remark_on_skip(test: str, workspace: Trees, tree: Commit) -> Remark:
     lines = text_of(workspace.read_file(tree, file)).splitlines()
     line = next((number for number, text in enumerate(lines, 1) if last and last in text), 0)
     return Remark(file, line, f"the new test {name or file} was skipped: nothing shows that it can pass")
-
-
-def _excused_tests(trial: Trial, known: frozenset[str]) -> tuple[str, ...]:
-    return tuple(sorted(i for i, outcome in trial.outcomes.items() if outcome == "failing" and i in known))
 
 
 def _texts(accepted: Commit, settings: Settings, workspace: Trees) -> Iterable[str]:

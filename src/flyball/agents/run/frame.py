@@ -15,7 +15,7 @@ from flyball.agents.run.transcript import SHARED, Transcript
 from flyball.core.loop.prompts import NONCE
 from flyball.core.model.effects import RunAgent
 from flyball.core.text.manifests import OWN_COPIES
-from flyball.ports import Clock, Confine, EnvironmentUse, Stop
+from flyball.ports import Clock, Confine, Stop
 from flyball.process import Exit, WardenFailed
 
 PASSED_ON = frozenset({"PATH", "HOME", "LANG", "TZ", "USER", "SHELL"})
@@ -104,7 +104,8 @@ class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
             writable=(*writable, transcript.shared),
             read_only=read_only,
             read_only_tree=turn.request.access == "read",
-            environments=_use_of_environments(turn.request),
+            # Who works may try a dependency; who looks at a copy of the tree sees what gates see.
+            environments="pristine" if turn.request.copy or turn.request.access == "read" else "disposable",
         )
         prompt = transcript.prompt if invocation.prompt_on_stdin else b""
         try:
@@ -163,8 +164,3 @@ class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
             "FLYBALL_PROMPT_FILE": str(transcript.prompt_file),
             "FLYBALL_REPORT_FILE": str(transcript.report_file),
         }
-
-
-def _use_of_environments(request: RunAgent) -> EnvironmentUse:
-    """Who works may try a dependency; who looks at a copy of the tree sees what gates see."""
-    return "pristine" if request.copy or request.access == "read" else "disposable"

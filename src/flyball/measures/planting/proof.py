@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 
@@ -44,21 +44,13 @@ _UNSHOWN: tuple[tuple[End, TrickKind, str], ...] = (
 )
 
 
-class PlantedRun(Protocol):
-    """Runs a gate on a tree with some files of it as given."""
-
-    def __call__(
-        self, gate: Gate, files: Mapping[str, bytes], *, options: str = "", on_base: bool = False
-    ) -> GateRun: ...
-
-
 class PlantingGround(msgspec.Struct, frozen=True):
     """Where failures are planted: the tree's folder and files, those the task changed, and how a gate is run there."""
 
     tree: Path
     files: frozenset[str]
     changed: frozenset[str]
-    run: PlantedRun
+    run: Callable[..., GateRun]
     nonce: Callable[[], str]
     environments: tuple[str, ...]
     baseline: bool = False
@@ -261,7 +253,11 @@ def _prove_uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: PlantingGrou
     runs = [(gate, ground.run(gate, files)) for gate, _ in ran]
     if all(run.result.passed for _, run in runs):
         new = sorted({target.file for target in targets if not target.old})
-        if not any(_reads(gate, new, ground) for gate, _ in ran):
+        # A gate has to do with tests if it starts a runner that finds them, or fails where they are no programs.
+        if not any(
+            finds_tests(gate.command) or not ground.run(gate, dict.fromkeys(new, NO_PROGRAM)).result.passed
+            for gate, _ in ran
+        ):
             return (), (f"no gate runs the tests in {first_few(new, 5)}",)
         told = f"failures planted in {first_few(new, 5)} do not turn any gate red"
         return (Trick("canary-missed", ran[0][0].name, f"{told}: what passes is not what these tests do"),), ()
@@ -276,11 +272,6 @@ def _prove_uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: PlantingGrou
     ]
     by_log = (trick for gate, run in own for trick in _tricks_by_log(gate, run, targets, nonce))
     return (*taken, *by_log), ()
-
-
-def _reads(gate: Gate, files: list[str], ground: PlantingGround) -> bool:
-    """Whether a gate has to do with some test files: it starts a runner that finds them, or fails if they are no programs."""
-    return finds_tests(gate.command) or not ground.run(gate, dict.fromkeys(files, NO_PROGRAM)).result.passed
 
 
 def _log(run: GateRun) -> bytes:
