@@ -93,10 +93,14 @@ def reads_text(command: str) -> bool:
 
 def choose_tests(command: str, ids: Iterable[str]) -> str:
     """What has pytest run only the tests with these ids; nothing for other runners and where that cannot be said in short."""
-    names = sorted({i.partition("[")[0].rpartition("::")[2] for i in ids})
+    return choose_names(i.partition("[")[0].rpartition("::")[2] for i in ids) if runs_pytest(command) else ""
+
+
+def choose_names(found: Iterable[str]) -> str:
+    names = sorted(set(found))
     choice = " or ".join(names)
-    short = 0 < len(choice) < LONGEST_CHOICE and all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names)
-    return f"-k '{choice}'" if short and runs_pytest(command) else ""
+    short = 0 < len(choice) < LONGEST_CHOICE and all(re.fullmatch(r"[A-Za-z_][\w.]*", name) for name in names)
+    return f"-k '{choice}'" if short else ""
 
 
 def run_gate(
