@@ -236,7 +236,6 @@ class TreeMeasurer(msgspec.Struct, kw_only=True, eq=False):
 
 
 def _runs_made(known: dict[str, RunsMade], settings: Settings, environment: str) -> RunsMade:
-    """What was run with these settings in this environment."""
     found = known.setdefault(f"{settings} {environment}", RunsMade())
     for old in list(known)[:-MOST_ENVIRONMENTS]:
         known.pop(old, None)

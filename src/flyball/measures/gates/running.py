@@ -218,7 +218,6 @@ def _exits_of_failed_tests(gate: Gate, failing: int, before: int | None) -> froz
 
 
 def count(cases: Mapping[str, Case | Outcome], known: Iterable[str]) -> Counts:
-    """How many tests ended how."""
     ended = {i: c if isinstance(c, str) else c.outcome for i, c in cases.items()}
     failing = {i for i, outcome in ended.items() if outcome == "failing"}
     return Counts(
