@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from flyball.core.model.effects import Measure
-from flyball.core.model.measurement import GateResult, Trick
+from flyball.core.model.measurement import GateResult, Noticed, Remark, Trick
 from flyball.core.model.task import Commit, Gate, Settings
 from flyball.core.text.quantities import first_few, plural
 from flyball.measures.gates.commands import Commands
@@ -16,13 +16,36 @@ from flyball.measures.gates.junit import Case, Outcome, TreeIndex
 from flyball.measures.gates.running import GateRun, Round, choose_tests, reads_text, run_gate, runs_pytest
 from flyball.measures.planting.plan import Sources, muted_files
 from flyball.measures.planting.proof import PlantingGround, Proof, prove
-from flyball.measures.runs_made import RoundKey, RunsMade
 from flyball.measures.sources import looks_like_test
 from flyball.measures.tampering.probes import Probe, failing_script
 from flyball.measures.tampering.protected import changed_paths
 from flyball.ports import Trees
 
 NO_GATE = 'no gate is configured: name one with --gate test="COMMAND" or under [gates] in flyball.toml'
+
+
+MOST_TREES = 32
+"""Trees of which the runs are kept."""
+
+RoundKey = tuple[str, frozenset[str], tuple[tuple[str, int], ...]]
+"""A tree, the failures that are excused there, and how gates ended with them."""
+
+
+class RunsMade(msgspec.Struct, eq=False):
+    """What holds for one set of gates in one environment, so that nothing is run twice: rounds that passed, each with the measurement it was made for; trees in
+    which planted failures were `proven` to be reported, and those in which every test passed `twice`.
+    """
+
+    rounds: dict[RoundKey, tuple[str, Round]] = {}
+    proven: dict[str, tuple[str, ...]] = {}
+    twice: dict[str, int] = {}
+    alone: dict[tuple[str, str], bool] = {}
+    noticed: dict[tuple[str, str], tuple[Noticed, tuple[Remark, ...]]] = {}
+
+    def keep(self, key: RoundKey, measurement: str, passed: Round) -> None:
+        self.rounds[key] = (measurement, passed)
+        for old in list(self.rounds)[:-MOST_TREES]:
+            self.rounds.pop(old, None)
 
 
 class Trial(msgspec.Struct, frozen=True):

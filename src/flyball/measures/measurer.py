@@ -16,7 +16,7 @@ from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, Settings
 from flyball.core.text.scrubbing import decode, escape_surrogates
 from flyball.folders import environment_folders
-from flyball.measures.examination import Examination, Trial
+from flyball.measures.examination import Examination, RunsMade
 from flyball.measures.found import Found
 from flyball.measures.gates.commands import Commands, MeasurementStopped, clean_environment
 from flyball.measures.gates.coverage import measure_coverage, merge_coverage
@@ -29,7 +29,6 @@ from flyball.measures.kept import KeptBaselines, baseline_key
 from flyball.measures.kinds import KINDS, measure_restored, measure_unaided
 from flyball.measures.noticing.probe import measure_noticed
 from flyball.measures.remarks.change import RemarksMade, changed_tree, make_remarks
-from flyball.measures.runs_made import RunsMade
 from flyball.measures.sources import text_of
 from flyball.measures.tampering.conflict_markers import conflict_markers
 from flyball.measures.tampering.gate_scripts import makings
@@ -59,46 +58,33 @@ def main_folder(directory: Path) -> Path:
     return directory / "task"
 
 
-class TreeMeasurer:
+class TreeMeasurer(msgspec.Struct, kw_only=True, eq=False):
     """Behind the port `Measurer`, for one task: `directory` is where gates run, `repository` the user's own folder.
 
     `outside` finds the environments elsewhere that are named in the texts of commands and of what they execute. `baselines` are those
     that were measured before.
     """
 
-    def __init__(
-        self,
-        *,
-        directory: Path,
-        repository: Path,
-        confine: Confine,
-        blobs: Blobs,
-        environment: Mapping[str, str],
-        nonce: Callable[[], str],
-        hold_fds: Sequence[int] = (),
-        outside: Callable[[Iterable[str]], Sequence[Path]] = lambda _texts: (),
-        baselines: KeptBaselines | None = None,
-    ) -> None:
-        self._directory = directory
-        self._repository = repository
-        self._confine = confine
-        self._blobs = blobs
-        self._environment = environment
-        self._nonce = nonce
-        self._hold_fds = hold_fds
-        self._outside = outside
-        self._baselines = baselines
-        self._left: dict[Path, Fingerprint] = {}
-        self._remarked: dict[tuple[Commit, str], RemarksMade] = {}
-        self._runs: dict[str, RunsMade] = {}
+    directory: Path
+    repository: Path
+    confine: Confine
+    blobs: Blobs
+    environment: Mapping[str, str]
+    nonce: Callable[[], str]
+    hold_fds: Sequence[int] = ()
+    outside: Callable[[Iterable[str]], Sequence[Path]] = lambda _texts: ()
+    baselines: KeptBaselines | None = None
+    _left: dict[Path, Fingerprint] = {}
+    _remarked: dict[tuple[Commit, str], RemarksMade] = {}
+    _runs: dict[str, RunsMade] = {}
 
     def measure(
         self, request: Measure, *, settings: Settings, workspace: Workspace, folder: Path, stop: Stop, notify: Notify
     ) -> Measurement:
         """Everything that is true of the candidate; when told to stop, that nothing is known of it."""
         commands = Commands(
-            confine=self._confine, environment=self._environment, folder=folder,
-            stop=stop, notify=notify, hold_fds=self._hold_fds,
+            confine=self.confine, environment=self.environment, folder=folder,
+            stop=stop, notify=notify, hold_fds=self.hold_fds,
         )  # fmt: skip
         try:
             return self._measure(request, settings, RememberedTrees(workspace), commands)
@@ -107,20 +93,20 @@ class TreeMeasurer:
             return Measurement(request.candidate, "", gates=(unknown,))
 
     def _measure(self, request: Measure, settings: Settings, workspace: Trees, commands: Commands) -> Measurement:
-        baseline = load(self._blobs, request.baseline_ref)
-        accepted = load(self._blobs, request.accepted_ref)
+        baseline = load(self.blobs, request.baseline_ref)
+        accepted = load(self.blobs, request.accepted_ref)
         installed = partial(self._installed_modules, settings)
         protection = protect(request, settings, workspace, held_by_file({**baseline, **accepted}), installed)
         # Where one gate runs at a time, all lanes share a folder, and its environment is set up once.
         own = settings.gates_side_by_side and request.lane != MAIN
-        lane = self._directory / f"lane-{quote(request.lane, safe='')}"
-        directory = lane if own else main_folder(self._directory)
-        kept = self._baselines if request.kind == "baseline" else None
+        lane = self.directory / f"lane-{quote(request.lane, safe='')}"
+        directory = lane if own else main_folder(self.directory)
+        kept = self.baselines if request.kind == "baseline" else None
         asks = kept is not None or settings.sandbox == "none"
-        outside = tuple(self._outside(_texts(request.accepted, settings, workspace))) if asks else ()
+        outside = tuple(self.outside(_texts(request.accepted, settings, workspace))) if asks else ()
         tree = GateTree(
             directory,
-            repository=self._repository,
+            repository=self.repository,
             settings=settings,
             workspace=workspace,
             outside=outside if settings.sandbox == "none" else (),
@@ -133,13 +119,13 @@ class TreeMeasurer:
             commands,
             tree,
             _expectations(request, protection, baseline, accepted),
-            self._nonce,
+            self.nonce,
             partial(_runs_made, {} if settings.measure_again else self._runs, settings),
         )
         sha = workspace.overlay(request.candidate, protection.overlay, protection.rewritten)
         examination.use(sha)
         key = kept and self._key(examination, outside)
-        if kept and key and not settings.measure_again and (same := kept.find(key, request, self._repository)):
+        if kept and key and not settings.measure_again and (same := kept.find(key, request, self.repository)):
             self._left[directory] = tree.fingerprint()
             return same
         found = KINDS[request.kind](examination, protection)
@@ -151,23 +137,23 @@ class TreeMeasurer:
         self._left[directory] = tree.fingerprint()
         measured = storable(self._assemble(examination, protection, sha, found))
         if kept and key:
-            kept.keep(key, request, self._repository, measured)
+            kept.keep(key, request, self.repository, measured)
         return replace(measured, notes=(*notes, *measured.notes))
 
     def _key(self, examination: Examination, outside: Iterable[Path]) -> str:
         """What the baseline depends on, known once its environment is there; nothing where it cannot be set up."""
         if examination.set_up() is not None:
             return ""
-        environment = clean_environment(self._environment)
+        environment = clean_environment(self.environment)
         return baseline_key(examination.request, examination.tree, environment, outside)
 
     def _installed_modules(self, settings: Settings, commands: str) -> frozenset[str]:
         """The modules that set-up has installed for gates, that the user has, and that the commands' own programs have."""
         names = settings.environment_folders
         folders = [
-            place / name for place in (self._directory, self._repository) for name in environment_folders(place, names)
+            place / name for place in (self.directory, self.repository) for name in environment_folders(place, names)
         ]
-        return installed_modules(folders, commands, self._environment.get("PATH", os.defpath))
+        return installed_modules(folders, commands, self.environment.get("PATH", os.defpath))
 
     def _remarks(self, workspace: Trees, base: Commit, tree: Commit) -> RemarksMade:
         """What a reviewer should look at in a tree, made once for each."""
@@ -184,6 +170,7 @@ class TreeMeasurer:
         trial, request, workspace = found.trial, examination.request, examination.workspace
         is_baseline = request.kind == "baseline"
         known = frozenset(trial.failing) if is_baseline else examination.expectations.known
+        excused = tuple(sorted(i for i, outcome in trial.outcomes.items() if outcome == "failing" and i in known))
         failing = () if is_baseline else trial.failing
         every = (*protection.tricks, *trial.tricks, *found.tricks, *conflict_markers(request, workspace))
         tricks = () if is_baseline else tuple(dict.fromkeys(every))
@@ -210,14 +197,14 @@ class TreeMeasurer:
             tree=sha,
             gates=tuple(_gates(found, tricks)),
             counts=count(trial.outcomes, known),
-            tests_ref=keep(self._blobs, found.outcomes if found.outcomes is not None else trial.outcomes),
+            tests_ref=keep(self.blobs, found.outcomes if found.outcomes is not None else trial.outcomes),
             failing=failing[:SHOWN],
             failures=tuple(
                 failures(failing[:FAILURES_KEPT], trial.round.cases, examination.index, examination.tree.directory)
             ),
             uncounted=bool(failing) and all(i in unloaded for i in failing),
-            known=_excused_tests(trial, known)[: BASELINE_SHOWN if is_baseline else SHOWN],
-            failing_ref=keep(self._blobs, trial.failing) if trial.failing else "",
+            known=excused[: BASELINE_SHOWN if is_baseline else SHOWN],
+            failing_ref=keep(self.blobs, trial.failing) if trial.failing else "",
             missing=trial.missing[:SHOWN],
             newly_skipped=trial.newly_skipped[:SHOWN],
             new_tests=found.new_tests,
@@ -249,7 +236,6 @@ class TreeMeasurer:
 
 
 def _runs_made(known: dict[str, RunsMade], settings: Settings, environment: str) -> RunsMade:
-    """What was run with these settings in this environment."""
     found = known.setdefault(f"{settings} {environment}", RunsMade())
     for old in list(known)[:-MOST_ENVIRONMENTS]:
         known.pop(old, None)
@@ -262,10 +248,6 @@ def _remark_on_skip(test: str, workspace: Trees, tree: Commit) -> Remark:
     lines = text_of(workspace.read_file(tree, file)).splitlines()
     line = next((number for number, text in enumerate(lines, 1) if last and last in text), 0)
     return Remark(file, line, f"the new test {name or file} was skipped: nothing shows that it can pass")
-
-
-def _excused_tests(trial: Trial, known: frozenset[str]) -> tuple[str, ...]:
-    return tuple(sorted(i for i, outcome in trial.outcomes.items() if outcome == "failing" and i in known))
 
 
 def _texts(accepted: Commit, settings: Settings, workspace: Trees) -> Iterable[str]:

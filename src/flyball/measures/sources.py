@@ -157,6 +157,24 @@ def top_names(body: Iterable[ast.stmt]) -> set[str]:
     return found
 
 
+def functions(module: ast.Module) -> dict[str, list[Function]]:
+    """Every function that a module or a class of it defines, by its name with those of the classes around it."""
+    found: dict[str, list[Function]] = {}
+    for name, node in _functions(module.body, ()):
+        found.setdefault(name, []).append(node)
+    return found
+
+
+def _functions(body: list[ast.stmt], above: tuple[str, ...]) -> Iterator[tuple[str, Function]]:
+    for node in body:
+        if isinstance(node, Function):
+            yield "::".join((*above, node.name)), node
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node.body, (*above, node.name))
+        elif isinstance(node, ast.If | ast.Try | ast.With | ast.For | ast.While):
+            yield from _functions([*node.body, *getattr(node, "orelse", ())], above)
+
+
 def source_tests(source: bytes, path: str) -> tuple[SourceTest, ...] | None:
     """The tests a Python source defines, as pytest and unittest name them; None when it cannot be parsed."""
     module = parse(source)

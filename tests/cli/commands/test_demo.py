@@ -30,7 +30,7 @@ def _own(workflow: str, name: str) -> bytes:
 def test_the_script_and_the_sample_that_ship_are_sound():
     folder = resources.files("flyball").joinpath("demo")
     script = read_script(_own("tdd", "script.yaml"), "script.yaml")
-    stages = {stage for step in script.steps for stage in step.when.wanted("stage")}
+    stages = {stage for step in script.steps for stage in step.when.alternatives("stage")}
     assert stages == {"RED", "GREEN", "DOCUMENT", "QA"}
     assert "flyball.toml" in yaml.safe_load(folder.joinpath("sample.yaml").read_bytes())
 
@@ -38,7 +38,7 @@ def test_the_script_and_the_sample_that_ship_are_sound():
 def test_the_script_of_the_backlog_plays_every_issue_of_its_sample():
     script = read_script(_own("backlog", "script.yaml"), "script.yaml")
     issues = "".join(yaml.safe_load(_own("backlog", "sample.yaml")).values())
-    played = {issue for step in script.steps for issue in step.when.wanted("subtask")}
+    played = {issue for step in script.steps for issue in step.when.alternatives("subtask")}
     assert len(played) == 3
     assert all(f"id: {issue}" in issues for issue in played)
 
@@ -49,7 +49,7 @@ def test_the_script_of_the_plan_plays_every_subtask_its_planner_plans():
     planned = parse(steps[0]["do"][-1]["report"]["plan"])
     assert planned.problems == ()
     assert [item.kind for item in planned.items].count("scaffold") == 1
-    played = {subtask for step in script.steps for subtask in step.when.wanted("subtask")}
+    played = {subtask for step in script.steps for subtask in step.when.alternatives("subtask")}
     assert played == {item.id for item in planned.items}
     assert len(played) == 6
 

@@ -8,9 +8,9 @@ import pytest
 from flyball.core.model.task import Gate, Item, Settings
 from flyball.measures.sources import is_test_file, source_tests
 from flyball.measures.tampering.gate_scripts import makings
+from flyball.measures.tampering.installed_modules import is_shadow
 from flyball.measures.tampering.protected import exempt, is_configuration
 from flyball.measures.tampering.sections import restore
-from flyball.measures.tampering.shadows import is_shadow
 
 pytestmark = pytest.mark.req("C42")
 

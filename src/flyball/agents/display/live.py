@@ -22,7 +22,6 @@ class LiveView:
         self._line = b""
 
     def take(self, stream: str, chunk: bytes) -> None:
-        """Called with every piece of output, however large."""
         recent = self._unended[stream] + chunk[-KEPT:]
         end = max(recent.rfind(b"\n"), recent.rfind(b"\r"))
         self._unended[stream] = recent[end + 1 :][-KEPT:]
@@ -55,7 +54,6 @@ class EventView:
         self._passing = False
 
     def take(self, stream: str, chunk: bytes) -> None:
-        """Called with every piece of output, however large."""
         if stream != "stdout":
             self._shown.take(stream, chunk)
             return

@@ -51,7 +51,6 @@ class SleepWatch:
         self._stop.set(reason)
 
     def take(self, stream: str, chunk: bytes) -> None:
-        """Called with every piece of output."""
         if self.sleeping:
             return
         recent = (self._recent[stream] + chunk)[-KEPT:]

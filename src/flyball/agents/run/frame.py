@@ -15,7 +15,7 @@ from flyball.agents.run.transcript import SHARED, Transcript
 from flyball.core.loop.prompts import NONCE
 from flyball.core.model.effects import RunAgent
 from flyball.core.text.manifests import OWN_COPIES
-from flyball.ports import Clock, Confine, EnvironmentUse, Stop
+from flyball.ports import Clock, Confine, Stop
 from flyball.process import Exit, WardenFailed
 
 PASSED_ON = frozenset({"PATH", "HOME", "LANG", "TZ", "USER", "SHELL"})
@@ -104,10 +104,28 @@ class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
             writable=(*writable, transcript.shared),
             read_only=read_only,
             read_only_tree=turn.request.access == "read",
-            environments=_use_of_environments(turn.request),
+            # Who works may try a dependency; who looks at a copy of the tree sees what gates see.
+            environments="pristine" if turn.request.copy or turn.request.access == "read" else "disposable",
         )
         prompt = transcript.prompt if invocation.prompt_on_stdin else b""
-        end = self._await_end(started, cwd, env, prompt, transcript, stop, on_output)
+        try:
+            end = process.run(
+                started,
+                cwd=cwd,
+                env=env,
+                stdin=prompt,
+                stdout=transcript.stdout,
+                stderr=transcript.stderr,
+                wall=self.patience.wall_s,
+                idle=self.patience.idle_s,
+                grace=self.patience.grace_s,
+                linger=self.patience.linger_s,
+                stop=stop,
+                on_output=on_output,
+                hold_fds=self.hold_fds,
+            )
+        except WardenFailed as failure:
+            end = Exit(None, None, "exit", 0.0, detail=str(failure))
         now = self.clock.now()
         here = now.astimezone()
         files = files_in(transcript.shared, invocation.left)
@@ -146,37 +164,3 @@ class ProgramFrame(msgspec.Struct, frozen=True, kw_only=True):
             "FLYBALL_PROMPT_FILE": str(transcript.prompt_file),
             "FLYBALL_REPORT_FILE": str(transcript.report_file),
         }
-
-    def _await_end(
-        self,
-        argv: Sequence[str],
-        cwd: Path,
-        env: Mapping[str, str],
-        prompt: bytes,
-        transcript: Transcript,
-        stop: Stop,
-        on_output: Callable[[str, bytes], None],
-    ) -> Exit:
-        try:
-            return process.run(
-                argv,
-                cwd=cwd,
-                env=env,
-                stdin=prompt,
-                stdout=transcript.stdout,
-                stderr=transcript.stderr,
-                wall=self.patience.wall_s,
-                idle=self.patience.idle_s,
-                grace=self.patience.grace_s,
-                linger=self.patience.linger_s,
-                stop=stop,
-                on_output=on_output,
-                hold_fds=self.hold_fds,
-            )
-        except WardenFailed as failure:
-            return Exit(None, None, "exit", 0.0, detail=str(failure))
-
-
-def _use_of_environments(request: RunAgent) -> EnvironmentUse:
-    """Who works may try a dependency; who looks at a copy of the tree sees what gates see."""
-    return "pristine" if request.copy or request.access == "read" else "disposable"

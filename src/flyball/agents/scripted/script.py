@@ -62,7 +62,7 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     iteration: int | tuple[int, ...] = ()
     turn: int | tuple[int, ...] = ()
 
-    def wanted(self, name: str) -> tuple[str, ...]:
+    def alternatives(self, name: str) -> tuple[str, ...]:
         values = getattr(self, name)
         return tuple(map(str, values if isinstance(values, tuple) else (values,)))
 
@@ -77,7 +77,7 @@ class ScriptStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     when: Conditions = Conditions()
 
     def meets(self, turn: Mapping[str, str]) -> bool:
-        wanted = {name: self.when.wanted(name) for name in CONDITIONS}
+        wanted = {name: self.when.alternatives(name) for name in CONDITIONS}
         return all(turn.get(name, "") in values for name, values in wanted.items() if values)
 
 

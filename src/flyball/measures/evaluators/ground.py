@@ -80,7 +80,6 @@ class SourceTree:
         return tuple(path for path in self.written if path.endswith(endings))
 
     def product(self, *endings: str) -> tuple[str, ...]:
-        """Of those the product's own."""
         return tuple(path for path in self.of(*endings) if is_product(path))
 
     @cached_property
@@ -106,8 +105,6 @@ Look = Callable[[SourceTree], Iterable[TrackDefect]]
 
 
 class TrackTrees:
-    """Both trees of a track and the tools to look at them."""
-
     def __init__(self, ground: TrackGround, head: Path, toolbox: Toolbox) -> None:
         self.ground = ground
         self.toolbox = toolbox

@@ -44,35 +44,25 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if _PASSED_ON.fullmatch(name)} | _SET
 
 
-class Commands:
+class Commands(msgspec.Struct, kw_only=True, eq=False):
     """Runs commands for one measurement; each gets a log of its own in `folder`."""
 
-    def __init__(
-        self,
-        *,
-        confine: Confine,
-        environment: Mapping[str, str],
-        folder: Path,
-        stop: Stop,
-        notify: Notify,
-        hold_fds: Sequence[int] = (),
-    ) -> None:
-        self._confine = confine
-        self._environment = clean_environment(environment)
-        self._folder = folder
-        self._stop = stop
-        self._notify = notify
-        self._hold_fds = hold_fds
-        self._count = 0
-        self.started = 0
-        self.seconds = 0.0
+    confine: Confine
+    environment: Mapping[str, str]
+    folder: Path
+    stop: Stop
+    notify: Notify
+    hold_fds: Sequence[int] = ()
+    started: int = 0
+    seconds: float = 0.0
+    _count: int = 0
 
     def fresh_folder(self, name: str) -> Path:
         """A new empty folder outside every tree."""
         plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:40]
         while True:
             self._count += 1
-            folder = self._folder / f"{self._count:02d}-{plain}"
+            folder = self.folder / f"{self._count:02d}-{plain}"
             if not folder.exists():
                 folder.mkdir(parents=True)
                 return folder
@@ -89,22 +79,22 @@ class Commands:
         environments: EnvironmentUse = "pristine",
     ) -> CommandRun:
         """Run a command by the shell, both streams in one log, in order; only set-up writes to environments."""
-        self._notify("command", command)
+        self.notify("command", command)
         self.started += 1
-        argv, directory, environment = self._confine(
+        argv, directory, environment = self.confine(
             ["/bin/sh", "-c", "exec 2>&1\n" + command],
             tree=tree,
-            env=self._environment | dict(variables or {}),
+            env=clean_environment(self.environment) | dict(variables or {}),
             writable=writable,
             environments=environments,
         )
         log = folder / "output.log"
         ended = process.run(
             argv, cwd=directory, env=environment, stdout=log, stderr=log.with_name("confinement.log"),
-            wall=timeout_s, stop=self._stop, max_bytes=LOGGED, hold_fds=self._hold_fds,
+            wall=timeout_s, stop=self.stop, max_bytes=LOGGED, hold_fds=self.hold_fds,
         )  # fmt: skip
         self.seconds += ended.seconds
-        if ended.ended_by == "stop" or self._stop.is_set():
+        if ended.ended_by == "stop" or self.stop.is_set():
             raise MeasurementStopped(f"stopped while running: {command}")
         said = decode(ended.stdout_tail) + decode(ended.stderr_tail)
         return CommandRun(ended, scrub(said.replace("\r\n", "\n").replace("\r", "\n")), log)

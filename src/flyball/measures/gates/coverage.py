@@ -102,7 +102,6 @@ def _places(filename: str, sources: list[str]) -> tuple[str, ...]:
 
 
 def merge_coverage(parts: Iterable[Covered | None]) -> Covered:
-    """What several gates covered together."""
     found: Covered = {}
     for part in parts:
         for path, lines in (part or {}).items():

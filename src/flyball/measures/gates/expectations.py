@@ -12,7 +12,6 @@ from flyball.ports import Blobs
 
 
 def load(blobs: Blobs, ref: str) -> dict[str, Outcome]:
-    """The outcomes an earlier measurement kept."""
     return msgspec.json.decode(blobs.get(ref), type=dict[str, Outcome]) if ref else {}
 
 

@@ -7,10 +7,10 @@ import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Literal
+from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
-import junitparser
 import msgspec
 
 from flyball.folders import walk
@@ -116,7 +116,9 @@ def read_report(path: Path, index: TreeIndex) -> dict[str, Case]:
         raise ReportUnreadable(f"the report is larger than {LARGEST // 1024 // 1024} MiB")
     try:
         reported = [case for file in files for case in _testcases(file)]
-        cases = list(_number_duplicates((each.classname, _case(each, suites, index)) for each, suites in reported))
+        cases = list(
+            _number_duplicates((each.get("classname", ""), _case(each, suites, index)) for each, suites in reported)
+        )
     except ReportUnreadable:
         raise
     except Exception as error:  # the XML libraries raise a different class for each way to be broken
@@ -169,29 +171,28 @@ def _reports(path: Path) -> list[Path]:
     return sorted(files)
 
 
-def _testcases(file: Path) -> Iterator[tuple[Any, tuple[str, ...]]]:
+def _testcases(file: Path) -> Iterator[tuple[ET.Element, tuple[str, ...]]]:
     """Every test of the report in its order, wherever it stands, with the names of the suites around it."""
     raw = file.read_bytes()
     if not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raw = _ILLEGAL_BYTES.sub(_SIGN.encode(), raw)
     check_shape(raw)
-    root = junitparser.JUnitXml.fromstring(raw)
-    # junitparser itself finds the tests of suites only.
-    waiting: list[tuple[Any, tuple[str, ...]]] = [(root._elem, ())]  # noqa: SLF001 - it has no other way to the elements
+    root = ET.fromstring(raw)  # noqa: S314 - entities were refused
+    if root.tag not in {"testsuites", "testsuite"}:
+        raise ReportUnreadable(f"the report is not JUnit XML: it begins with {root.tag}")
+    waiting: list[tuple[ET.Element, tuple[str, ...]]] = [(root, ())]
     while waiting:
         element, suites = waiting.pop()
         if element.tag == "testcase":
-            yield junitparser.TestCase.fromelem(element), suites  # type: ignore[no-untyped-call]
+            yield element, suites
             continue
         if element.tag == "testsuite":
             suites = (*suites, element.get("name") or "")
         waiting.extend((child, suites) for child in reversed(element))
 
 
-def _case(each: Any, suites: tuple[str, ...], index: TreeIndex) -> Case:
-    name = str(each.name or "")
-    classname = str(each.classname or "")
-    reported = str(each._elem.attrib.get("file") or "")  # noqa: SLF001 - junitparser has no name for this attribute
+def _case(each: ET.Element, suites: tuple[str, ...], index: TreeIndex) -> Case:
+    name, classname, reported = each.get("name", ""), each.get("classname", ""), each.get("file", "")
     outcome, message, text = _outcome(each)
     if outcome == "failing" and _not_loaded(name, classname, message, index):
         file = index.module(name)[0] or index.path(reported) or index.path(name) or reported or name
@@ -228,15 +229,11 @@ def _not_loaded(name: str, classname: str, message: str, index: TreeIndex) -> bo
     return "collection failure" in message or (bool(file) and not classes)
 
 
-def _outcome(each: Any) -> tuple[Outcome, str, str]:
-    results = each.result or []
-    if isinstance(results, junitparser.junitparser.Result):
-        results = [results]
-    for result in results:
-        if isinstance(result, junitparser.Failure | junitparser.Error):
-            return "failing", str(result.message or "")[:DETAIL], str(result.text or "")[-DETAIL:]
-    for result in results:
-        if isinstance(result, junitparser.Skipped):
-            outcome: Outcome = "xfailed" if "xfail" in str(result.type or "") else "skipped"
-            return outcome, str(result.message or "")[:DETAIL], ""
-    return "passing", "", ""
+def _outcome(each: ET.Element) -> tuple[Outcome, str, str]:
+    for result in each:
+        if result.tag in {"failure", "error"}:
+            return "failing", result.get("message", "")[:DETAIL], (result.text or "")[-DETAIL:]
+    skipped = each.find("skipped")
+    if skipped is None:
+        return "passing", "", ""
+    return "xfailed" if "xfail" in skipped.get("type", "") else "skipped", skipped.get("message", "")[:DETAIL], ""

@@ -50,7 +50,6 @@ class Reads:
         return told and not self.unknown
 
     def take(self) -> None:
-        """Read what the kernel has told so far."""
         while select.select([self._notes], [], [], 0)[0]:
             said = os.read(self._notes, _BUFFER)
             at = 0

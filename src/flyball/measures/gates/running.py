@@ -93,10 +93,14 @@ def reads_text(command: str) -> bool:
 
 def choose_tests(command: str, ids: Iterable[str]) -> str:
     """What has pytest run only the tests with these ids; nothing for other runners and where that cannot be said in short."""
-    names = sorted({i.partition("[")[0].rpartition("::")[2] for i in ids})
+    return choose_names(i.partition("[")[0].rpartition("::")[2] for i in ids) if runs_pytest(command) else ""
+
+
+def choose_names(found: Iterable[str]) -> str:
+    names = sorted(set(found))
     choice = " or ".join(names)
-    short = 0 < len(choice) < LONGEST_CHOICE and all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names)
-    return f"-k '{choice}'" if short and runs_pytest(command) else ""
+    short = 0 < len(choice) < LONGEST_CHOICE and all(re.fullmatch(r"[A-Za-z_][\w.]*", name) for name in names)
+    return f"-k '{choice}'" if short else ""
 
 
 def run_gate(
@@ -214,7 +218,6 @@ def _exits_of_failed_tests(gate: Gate, failing: int, before: int | None) -> froz
 
 
 def count(cases: Mapping[str, Case | Outcome], known: Iterable[str]) -> Counts:
-    """How many tests ended how."""
     ended = {i: c if isinstance(c, str) else c.outcome for i, c in cases.items()}
     failing = {i for i, outcome in ended.items() if outcome == "failing"}
     return Counts(

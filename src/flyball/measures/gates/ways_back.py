@@ -45,14 +45,11 @@ def find_way_into(tree: Path, made: Iterable[Path], outside: Iterable[Path]) -> 
         for above, folders, files in walk(top) if top.is_dir() else [(str(top.parent), [], [top.name])]:
             folders[:] = [name for name in folders if name not in CACHES]
             for place in (Path(above, name) for name in (*folders, *files)):
-                if path in (os.fsencode(place.readlink()) if place.is_symlink() else _content(place)):
+                content = place.read_bytes() if place.is_file() and not place.is_symlink() else b""
+                if path in (os.fsencode(place.readlink()) if place.is_symlink() else content):
                     return str(place.relative_to(tree))
     search = _Search(tree.resolve(), ())
     return next((str(file) for folder in outside for file in search.ways_in(folder)), "")
-
-
-def _content(place: Path) -> bytes:
-    return place.read_bytes() if place.is_file() else b""
 
 
 class _Search:

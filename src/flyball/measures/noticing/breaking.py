@@ -71,7 +71,8 @@ def _break_python(old: bytes | None, new: bytes, only: frozenset[str] | None) ->
     changed = list(changed_statements(old, module))
     if not changed:
         return None
-    before = {name for name, _ in _named_statements((parse(old) or ast.Module([], [])).body)}
+    earlier = _statements((parse(old) or ast.Module([], [])).body)
+    before = {f"{scope}{name}" for scope, node in earlier if (name := _name_of(node))}
     lines = new.splitlines(keepends=True)
     starts = [0]
     for line in lines:
@@ -96,7 +97,7 @@ def _break_python(old: bytes | None, new: bytes, only: frozenset[str] | None) ->
 def changed_statements(old: bytes | None, module: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
     """The functions and statements of a module that an older source lacks, by their names; docstrings count for nothing."""
     earlier = parse(old)
-    known = set(_texts(earlier.body if earlier else [], ""))
+    known = {_text(node, scope) for scope, node in _statements(earlier.body if earlier else [])}
     yield from _differing(module.body, "", known)
 
 
@@ -110,20 +111,12 @@ def _differing(body: Iterable[ast.stmt], scope: str, known: set[str]) -> Iterato
         elif isinstance(node, Function):
             yield f"{scope}{node.name}", node
         elif isinstance(node, ast.If | ast.Try | ast.With):
-            parts = [*node.body, *getattr(node, "orelse", ()), *getattr(node, "finalbody", ())]
-            inner = [each for each in _differing(parts, scope, known) if isinstance(each[1], Function | ast.ClassDef)]
+            inner = [
+                each for each in _differing(_parts(node), scope, known) if isinstance(each[1], Function | ast.ClassDef)
+            ]
             yield from inner or [(scope, node)]
         else:
             yield f"{scope}{_target(node)}", node
-
-
-def _texts(body: Iterable[ast.stmt], scope: str) -> Iterator[str]:
-    for node in body:
-        yield _text(node, scope)
-        if isinstance(node, ast.ClassDef):
-            yield from _texts(node.body, f"{scope}{node.name}.")
-        elif isinstance(node, ast.If | ast.Try | ast.With):
-            yield from _texts([*node.body, *getattr(node, "orelse", ()), *getattr(node, "finalbody", ())], scope)
 
 
 def _text(node: ast.stmt, scope: str) -> str:
@@ -134,16 +127,22 @@ def _text(node: ast.stmt, scope: str) -> str:
     return f"{scope} {ast.dump(bare)}"
 
 
-def _named_statements(body: Iterable[ast.stmt], scope: str = "") -> Iterator[tuple[str, ast.stmt]]:
+def _statements(body: Iterable[ast.stmt], scope: str = "") -> Iterator[tuple[str, ast.stmt]]:
+    """Every statement outside functions, with the classes around it."""
     for node in body:
-        if isinstance(node, Function | ast.ClassDef):
-            yield f"{scope}{node.name}", node
-            if isinstance(node, ast.ClassDef):
-                yield from _named_statements(node.body, f"{scope}{node.name}.")
+        yield scope, node
+        if isinstance(node, ast.ClassDef):
+            yield from _statements(node.body, f"{scope}{node.name}.")
         elif isinstance(node, ast.If | ast.Try | ast.With):
-            yield from _named_statements([*node.body, *getattr(node, "orelse", ())], scope)
-        elif _target(node):
-            yield f"{scope}{_target(node)}", node
+            yield from _statements(_parts(node), scope)
+
+
+def _parts(node: ast.If | ast.Try | ast.With) -> list[ast.stmt]:
+    return [*node.body, *getattr(node, "orelse", ()), *getattr(node, "finalbody", ())]
+
+
+def _name_of(node: ast.stmt) -> str:
+    return node.name if isinstance(node, Function | ast.ClassDef) else _target(node)
 
 
 def _target(node: ast.stmt) -> str:

@@ -13,7 +13,7 @@ from flyball.core.text.quantities import first_few
 from flyball.measures.examination import Examination, Trial
 from flyball.measures.found import Found, changed_tests
 from flyball.measures.gates.running import GateRun, choose_tests, reads_text, runs_pytest
-from flyball.measures.noticing.breaking import GARBLED, Broken, BrokenPart, break_changes, mark_of
+from flyball.measures.noticing.breaking import GARBLED, Broken, break_changes, mark_of
 from flyball.measures.noticing.examples import unstated_examples
 from flyball.measures.noticing.syntax import NodeCheck, check_syntax
 from flyball.measures.planting.plan import Sources, muted_files
@@ -311,7 +311,10 @@ class _Probe:
     def _unnoticed_functions(self, sources: Mapping[str, Broken], own: frozenset[str], ran: _Ran) -> tuple[Remark, ...]:
         """New functions whose failure no test of the task notices: what raised hid others, so those are tried again."""
         output = ran.output
-        left = {path: _silent(each, output) for path, each in sources.items()}
+        left = {
+            path: tuple(part for part in each.parts if part.new and mark_of(part) not in output)
+            for path, each in sources.items()
+        }
         for _ in range(DETAIL_RUNS):
             if not any(left.values()):
                 return ()
@@ -378,10 +381,6 @@ def _reported_as(declared: str) -> re.Pattern[str]:
     if declared.partition("::")[0].endswith(".py"):
         return re.compile(rf"{re.escape(declared)}(?:\[|$)")
     return ending_with(declared.partition("::")[2])
-
-
-def _silent(broken: Broken, said: str) -> tuple[BrokenPart, ...]:
-    return tuple(part for part in broken.parts if part.new and mark_of(part) not in said)
 
 
 def _levels(broken: dict[str, Broken]) -> Iterator[dict[str, Broken]]:

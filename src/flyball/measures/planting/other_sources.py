@@ -1,4 +1,4 @@
-"""Plants failures in sources of JavaScript, TypeScript and Go, and has assertions of scripts tell that they are come to."""
+"""Plants failures in sources of JavaScript, TypeScript and Go, and has assertions of scripts tell that they are reached."""
 
 import re
 from collections.abc import Iterator

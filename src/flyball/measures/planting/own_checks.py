@@ -28,7 +28,7 @@ def support(source: bytes) -> str:
 
 
 def count_checks(module: ast.Module, tests: Iterable[Function]) -> None:
-    """Have every assertion in the module's functions note that it is come to, and the last one of each test fail."""
+    """Have every assertion in the module's functions note that it is reached, and the last one of each test fail."""
     _Functions(frozenset(id(last) for node in tests if (last := _last(node.body)))).visit(module)
 
 

@@ -11,7 +11,7 @@ import msgspec
 from flyball.measures.gates.junit import Case
 from flyball.measures.planting import other_sources, python_source
 from flyball.measures.planting.python_source import Style
-from flyball.measures.sources import LARGEST, Function, ending_with, looks_like_test, parse, text_of
+from flyball.measures.sources import LARGEST, Function, ending_with, functions, looks_like_test, parse, text_of
 
 Place = tuple[str, str]
 """A file, and the name or number of the test in it."""
@@ -58,9 +58,7 @@ class Sources:
     def defining(self, name: str) -> Iterator[Place]:
         for path in sorted(f for f in self.files if f.endswith(".py")):
             if f"def {name}(".encode() in self.read(path) and (module := self.module(path)):
-                yield from (
-                    (path, each) for each in python_source.functions(module) if each.rpartition("::")[2] == name
-                )
+                yield from ((path, each) for each in functions(module) if each.rpartition("::")[2] == name)
 
 
 def mark_of(nonce: str, place: Place) -> str:
@@ -130,7 +128,7 @@ def _places(file: str, name: str, sources: Sources) -> tuple[Place, ...]:
     if module is None:
         text = PurePosixPath(file).name == name and b">>>" in sources.read(file)
         return ((file, ""),) if text else ()
-    every, last = python_source.functions(module), name.rpartition("::")[2]
+    every, last = functions(module), name.rpartition("::")[2]
     if name in every:
         return ((file, name),)
     inside = tuple((file, each) for each in every if each.rpartition("::")[2] == last)
@@ -197,7 +195,7 @@ def planted_files(
         for path, name in target.places:
             places.setdefault(path, []).append(name)
     modules = ((path, sources.module(path)) for path in places if telling and path.endswith(".py"))
-    teller = next((p for p, m in modules if m and set(places[p]) & set(python_source.functions(m))), "")
+    teller = next((p for p, m in modules if m and set(places[p]) & set(functions(m))), "")
     written: dict[str, bytes] = {}
     for path, names in places.items():
         marks = {name: mark_of(nonce, (path, name)) if style != "mute" else "" for name in names}

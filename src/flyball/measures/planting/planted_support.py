@@ -33,7 +33,7 @@ _OTHERS: tuple[tuple[Any, Any], ...] = (
 
 
 def note_reached(value: Any) -> Any:
-    """Stand around an assertion of the file: that it is come to is noted."""
+    """Stand around an assertion of the file, and note that it is reached."""
     reached.append(1)
     return value
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 
@@ -12,7 +12,7 @@ from flyball.core.model.measurement import Trick, TrickKind
 from flyball.core.model.task import Gate
 from flyball.core.text.quantities import first_few, plural
 from flyball.measures.gates.junit import Case
-from flyball.measures.gates.running import GateRun, runs_pytest
+from flyball.measures.gates.running import GateRun, choose_names, runs_pytest
 from flyball.measures.planting import origins
 from flyball.measures.planting.plan import (
     Sources,
@@ -29,7 +29,6 @@ from flyball.measures.tampering.probes import NO_PROGRAM, finds_tests
 
 MOST_RUNS = 6
 """Runs of a gate that stops at its first failure, each with what the ones before have not reached."""
-LONGEST_CHOICE = 20_000
 HOLLOW = "what it asserts is not what its source says"
 MEND = "mend what stands in its way, or ask for a change of the test in protected_changes"
 LARGEST_LOG = 64 * 1024 * 1024
@@ -44,21 +43,13 @@ _UNSHOWN: tuple[tuple[End, TrickKind, str], ...] = (
 )
 
 
-class PlantedRun(Protocol):
-    """Runs a gate on a tree with some files of it as given."""
-
-    def __call__(
-        self, gate: Gate, files: Mapping[str, bytes], *, options: str = "", on_base: bool = False
-    ) -> GateRun: ...
-
-
 class PlantingGround(msgspec.Struct, frozen=True):
     """Where failures are planted: the tree's folder and files, those the task changed, and how a gate is run there."""
 
     tree: Path
     files: frozenset[str]
     changed: frozenset[str]
-    run: PlantedRun
+    run: Callable[..., GateRun]
     nonce: Callable[[], str]
     environments: tuple[str, ...]
     baseline: bool = False
@@ -127,9 +118,9 @@ class _Counted:
         if any(path.endswith(".py") for target in targets for path, _ in target.places):
             found = origins.judge("\n".join(self._said), name, packages, self._ground.environments)
         for _ in range(MOST_RUNS):
-            if not left:
+            if not left or (set(left.values()) == {"failing"} and all(t.file.endswith(".py") for t in left)):
                 break
-            # Only where a test fails otherwise may what is planted around it be in the way.
+            # Where a script's test fails otherwise, what is planted around it may be in the way of a compiler.
             style: Style = "plainly" if all(end == "failing" for end in left.values()) else "around"
             before, left = len(left), self._left_of(tuple(left), self._run(tuple(left), style=style))
             if len(left) == before or "absent" not in left.values():
@@ -154,11 +145,8 @@ class _Counted:
 
     def _options(self, chosen: tuple[Target, ...]) -> str:
         """Have pytest run the planted tests alone, to their end; without a choice, and for the whole, everything."""
-        chosen = () if self._ground.whole else chosen
-        names = sorted({target.name.rpartition("::")[2] for target in chosen})
-        choice = " or ".join(names)
-        short = 0 < len(choice) < LONGEST_CHOICE and all(re.fullmatch(r"[\w.]+", name) for name in names)
-        return ("--maxfail=0 " + (f"-k '{choice}'" if short else "")).strip() if self._pytest else ""
+        names = (target.name.rpartition("::")[2] for target in chosen if not self._ground.whole)
+        return f"--maxfail=0 {choose_names(names)}".rstrip() if self._pytest else ""
 
     def _left_of(self, targets: tuple[Target, ...], run: GateRun) -> dict[Target, End]:
         """The targets that a run has not shown to fail by what was planted, each with how it ended instead."""
@@ -261,7 +249,11 @@ def _prove_uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: PlantingGrou
     runs = [(gate, ground.run(gate, files)) for gate, _ in ran]
     if all(run.result.passed for _, run in runs):
         new = sorted({target.file for target in targets if not target.old})
-        if not any(_reads(gate, new, ground) for gate, _ in ran):
+        # A gate has to do with tests if it starts a runner that finds them, or fails where they are no programs.
+        if not any(
+            finds_tests(gate.command) or not ground.run(gate, dict.fromkeys(new, NO_PROGRAM)).result.passed
+            for gate, _ in ran
+        ):
             return (), (f"no gate runs the tests in {first_few(new, 5)}",)
         told = f"failures planted in {first_few(new, 5)} do not turn any gate red"
         return (Trick("canary-missed", ran[0][0].name, f"{told}: what passes is not what these tests do"),), ()
@@ -276,11 +268,6 @@ def _prove_uncounted(ran: tuple[tuple[Gate, GateRun], ...], ground: PlantingGrou
     ]
     by_log = (trick for gate, run in own for trick in _tricks_by_log(gate, run, targets, nonce))
     return (*taken, *by_log), ()
-
-
-def _reads(gate: Gate, files: list[str], ground: PlantingGround) -> bool:
-    """Whether a gate has to do with some test files: it starts a runner that finds them, or fails if they are no programs."""
-    return finds_tests(gate.command) or not ground.run(gate, dict.fromkeys(files, NO_PROGRAM)).result.passed
 
 
 def _log(run: GateRun) -> bytes:

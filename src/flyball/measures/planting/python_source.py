@@ -1,35 +1,16 @@
 """Plants failures in a Python source: around the body of a test, or among the examples of a docstring."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 from flyball.measures.planting.own_checks import count_checks, ending, support
-from flyball.measures.sources import Function, parse
+from flyball.measures.sources import Function, functions, parse
 
 Style = Literal["around", "plainly", "mute"]
 TELLING = "_flyball_says"
 """The name of the function that says what the first failure is to say."""
 Documented = Function | ast.ClassDef | ast.Module
-_BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While)
-
-
-def functions(module: ast.Module) -> dict[str, list[Function]]:
-    """Every function that a module or a class of it defines, by its name with those of the classes around it."""
-    found: dict[str, list[Function]] = {}
-    for name, node in _walk(module.body, ()):
-        found.setdefault(name, []).append(node)
-    return found
-
-
-def _walk(body: list[ast.stmt], above: tuple[str, ...]) -> Iterator[tuple[str, Function]]:
-    for node in body:
-        if isinstance(node, Function):
-            yield "::".join((*above, node.name)), node
-        elif isinstance(node, ast.ClassDef):
-            yield from _walk(node.body, (*above, node.name))
-        elif isinstance(node, _BLOCKS):
-            yield from _walk([*node.body, *getattr(node, "orelse", ())], above)
 
 
 def find_documented(module: ast.Module, dotted: str) -> Documented | None:

@@ -157,14 +157,16 @@ def returns_constant(node: Function, place: NodePlace) -> bool:
     if not parameters or all(name.startswith("_") for name in parameters):
         return False
     values: list[ast.expr | None] = []
-    for each in _walk_function(node):
+    for each in (each for statement in node.body for each in ast.walk(statement)):
         if isinstance(each, ast.Yield | ast.YieldFrom | ast.Await | ast.Raise):
             return False
         if isinstance(each, ast.Name) and each.id in parameters:
             return False
         if isinstance(each, ast.Return):
             values.append(each.value)
-    held = [value for value in values if value is not None and not _is_none(value)]
+    held = [
+        value for value in values if value is not None and not (isinstance(value, ast.Constant) and value.value is None)
+    ]
     return bool(held) and all(_is_literal(value) for value in held)
 
 
@@ -259,11 +261,6 @@ def _parameters(node: Function, *, in_class: bool) -> frozenset[str]:
     return frozenset(each.arg for each in (*plain, *node.args.kwonlyargs))
 
 
-def _walk_function(node: Function) -> Iterator[ast.AST]:
-    for statement in node.body:
-        yield from ast.walk(statement)
-
-
 def _is_constant_step(step: ast.stmt) -> bool:
     match step:
         case ast.Pass() | ast.Continue() | ast.Break():
@@ -281,10 +278,6 @@ def _is_literal(node: ast.AST) -> bool:
     """Whether a value is written out: no name, call or operation in it but a sign."""
     allowed = ast.Constant | ast.List | ast.Tuple | ast.Set | ast.Dict | ast.UnaryOp | ast.unaryop | ast.expr_context
     return all(isinstance(each, allowed) for each in ast.walk(node))
-
-
-def _is_none(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _is_value(node: ast.AST, *, value: object) -> bool:

@@ -19,9 +19,9 @@ from flyball.measures.tampering.clones import lost_in_a_clone
 from flyball.measures.tampering.gate_parts import is_named_after
 from flyball.measures.tampering.gate_scripts import is_gate_file, makings
 from flyball.measures.tampering.growth import gains_inputs, only_grows
+from flyball.measures.tampering.installed_modules import is_shadow
 from flyball.measures.tampering.plugins import plugin_files
 from flyball.measures.tampering.sections import is_sectioned, restore
-from flyball.measures.tampering.shadows import is_shadow
 from flyball.measures.tampering.tests_by_report import Held, UnnamedTests
 from flyball.measures.tampering.weakening import changed_parts, may_become
 from flyball.ports import Trees

@@ -4,7 +4,16 @@ import ast
 import copy
 import re
 
-from flyball.measures.sources import Defined, Function, called_name, declared_tests, is_script, parse, text_of
+from flyball.measures.sources import (
+    Defined,
+    Function,
+    called_name,
+    declared_tests,
+    functions,
+    is_script,
+    parse,
+    text_of,
+)
 from flyball.measures.tampering.growth import added_blocks, is_balanced, only_grows
 
 _SKIP = re.compile(r"(?:^|\.)(skip|skipif|skipIf|skipUnless|xfail|expectedFailure|importorskip|SkipTest|skipTest)$")
@@ -109,20 +118,8 @@ def _only_adds_tests(before: str, after: str) -> bool:
 
 def tests_defined(module: ast.Module | None) -> dict[str, Function]:
     """Every function that is a test by its name, with the classes around it."""
-    found: dict[str, Function] = {}
-
-    def walk(body: list[ast.stmt], prefix: str) -> None:
-        for node in body:
-            if isinstance(node, Function) and node.name.startswith("test"):
-                found[prefix + node.name] = node
-            elif isinstance(node, ast.ClassDef):
-                walk(node.body, f"{prefix}{node.name}::")
-            elif isinstance(node, ast.If | ast.Try | ast.With):
-                walk(node.body, prefix)
-
-    if module is not None:
-        walk(module.body, "")
-    return found
+    found = functions(module) if module is not None else {}
+    return {name: nodes[-1] for name, nodes in found.items() if nodes[-1].name.startswith("test")}
 
 
 def is_for_tests(node: ast.stmt) -> bool:

@@ -8,7 +8,7 @@ import msgspec
 
 from flyball.measures.evaluators.ground import SCRIPTS, SourceTree
 from flyball.measures.evaluators.sources.syntax import Syntax
-from flyball.measures.sources import looks_like_test
+from flyball.measures.sources import Function, looks_like_test, parse
 
 SKIPPED, EXPECTED, TOOTHLESS = "is skipped", "is expected to fail", "asserts nothing"
 _SKIP = re.compile(
@@ -30,8 +30,6 @@ _OFF_OPTION = re.compile(
 _RESULT = re.compile(
     r"(?:\bto(?:Be|Equal|StrictEqual)\(|[eE]qual\([^;\n]*?,|===?)\s*(-?\d[\d_]*(?:\.\d+)?)\s*[),;]?", re.MULTILINE
 )
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class RuleTest(msgspec.Struct, frozen=True):
@@ -62,9 +60,8 @@ def rule_tests(syntax: Syntax, tree: SourceTree) -> list[RuleTest]:
 
 
 def _python_tests(text: str) -> Iterator[RuleTest]:
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    module = parse(text.encode())
+    if module is None:
         return
     constants = {target.id: node.value for node in module.body if isinstance(node, ast.Assign) for target in node.targets if isinstance(target, ast.Name)}  # fmt: skip
     functions = [node for node in ast.walk(module) if isinstance(node, Function)]

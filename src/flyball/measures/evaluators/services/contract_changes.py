@@ -14,7 +14,6 @@ Break = tuple[str, str, str, str, str]
 
 
 def breaking_changes(trees: TrackTrees) -> Iterator[TrackDefect]:
-    """What somebody who uses the API as it was would stumble over."""
     before, moved = documents(trees.base), trees.changes.moved
     for path, new in documents(trees.head).items():
         old = before.get(moved.get(path, path))

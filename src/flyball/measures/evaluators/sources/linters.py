@@ -1,7 +1,8 @@
 """Linters of both languages, run once on a tree with the project's settings, as they stood before the track, else with flyball's own."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -100,21 +101,18 @@ class Linters:
     def __init__(self, trees: TrackTrees) -> None:
         self._toolbox = trees.toolbox
         self._settings = {name: trees.settings(name) for name in ("ruff", "oxlint")}
-        self._ruff: dict[Path, list[tuple[str, TrackDefect]]] = {}
-        self._oxlint: dict[Path, list[tuple[str, TrackDefect]]] = {}
+        self._found: dict[tuple[str, Path], list[tuple[str, TrackDefect]]] = {}
 
     def looks(self, pass_name: str) -> tuple[Look, ...]:
-        def ruff(tree: SourceTree) -> list[TrackDefect]:
-            if tree.root not in self._ruff:
-                self._ruff[tree.root] = list(self._run_ruff(tree))
-            return _of_rules(tree, self._ruff[tree.root], RUFF[pass_name])
+        tools = (("ruff", RUFF), ("oxlint", OXLINT))
+        return tuple(partial(self._look, tool, rules[pass_name]) for tool, rules in tools if pass_name in rules)
 
-        def oxlint(tree: SourceTree) -> list[TrackDefect]:
-            if tree.root not in self._oxlint:
-                self._oxlint[tree.root] = list(self._run_oxlint(tree))
-            return _of_rules(tree, self._oxlint[tree.root], OXLINT[pass_name])
-
-        return (*((ruff,) if pass_name in RUFF else ()), *((oxlint,) if pass_name in OXLINT else ()))
+    def _look(self, tool: str, rules: Collection[str], tree: SourceTree) -> list[TrackDefect]:
+        if (tool, tree.root) not in self._found:
+            self._found[tool, tree.root] = list((self._run_ruff if tool == "ruff" else self._run_oxlint)(tree))
+        is_excused = _Excuses(tree)
+        found = self._found[tool, tree.root]
+        return [defect for name, defect in found if name in rules and not is_excused(name, defect)]
 
     def _run_ruff(self, tree: SourceTree) -> Iterator[tuple[str, TrackDefect]]:
         options = ("check", "--no-cache", "--ignore-noqa", "--exit-zero", "--output-format", "json")
@@ -145,11 +143,6 @@ class Linters:
         tree.copy_to(laid_out, (*files, *(each for each in tree.files if each.endswith(_BESIDE))))
         said = self._toolbox.json("oxlint", self._toolbox.run("oxlint", [*options, *files], cwd=laid_out))
         yield from filter(None, (_of_oxlint(tree, each) for each in said["diagnostics"]))
-
-
-def _of_rules(tree: SourceTree, found: Sequence[tuple[str, TrackDefect]], rules: Collection[str]) -> list[TrackDefect]:
-    is_excused = _Excuses(tree)
-    return [defect for name, defect in found if name in rules and not is_excused(name, defect)]
 
 
 def _of_ruff(tree: SourceTree, said: dict[str, Any]) -> tuple[str, TrackDefect]:
