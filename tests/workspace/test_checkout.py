@@ -4,10 +4,11 @@ import pytest
 
 from flyball.core.model.task import Commit, TaskId
 from flyball.ports import Workspace
-from flyball.workspace import GitWorkspace, Repository
 from flyball.workspace.checkout import agent_git
 from flyball.workspace.errors import WorkspaceError
 from flyball.workspace.files import remove
+from flyball.workspace.repository import Repository
+from flyball.workspace.workspace import GitWorkspace
 
 
 def agent(user, workspace):

@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from flyball.workspace import GitWorkspace, Repository
 from flyball.workspace.checkpoint import CommitAuthor, commit_tree
 from flyball.workspace.errors import GitFailed, UnknownCommit
+from flyball.workspace.repository import Repository
 from flyball.workspace.vault import RefUpdate
+from flyball.workspace.workspace import GitWorkspace
 
 PREFIX = "refs/flyball/001-thing/"
 

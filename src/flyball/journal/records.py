@@ -38,10 +38,8 @@ class Holder(msgspec.Struct, frozen=True):
             return True
         try:
             os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True
+        except OSError as error:
+            return isinstance(error, PermissionError)
         return True
 
 

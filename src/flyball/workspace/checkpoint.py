@@ -36,7 +36,6 @@ def refs_of(task: str, lane: str) -> str:
 
 
 def label_of(name: str) -> str:
-    """The label a ref's last component stands for."""
     return unquote(name, errors="surrogateescape")
 
 
@@ -202,7 +201,6 @@ def save_labelled(
 
 
 def time_of(vault: Vault, commit: str) -> datetime:
-    """When a commit's content was written."""
     return datetime.fromtimestamp(int(vault.git().line("log", "--no-walk", "--format=%at", commit)), UTC)
 
 

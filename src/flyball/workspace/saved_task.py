@@ -238,7 +238,6 @@ class SavedTask:
 
     @property
     def is_published(self) -> bool:
-        """Whether the task's branch is there in the user's repository."""
         return publishing.look(self.repository, self.branch).tip is not None
 
     def merged_into(self, head: str, onto: str) -> str:

@@ -95,7 +95,6 @@ class UserMerge(msgspec.Struct, frozen=True):
         return None
 
     def _is_free(self, name: str) -> bool:
-        """Whether a branch is there to switch to."""
         command = ("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{name}")
         return bool(name) and self._git(*command).stdout == b"\n"
 
