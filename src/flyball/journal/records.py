@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from flyball.core.model.events import Fact, Spoken
+from flyball.core.model.events import Fact
 from flyball.core.model.task import TaskId
 
 
@@ -16,15 +16,6 @@ class TaskRecord(msgspec.Struct, frozen=True):
     workflow: str
     title: str
     opened_at: datetime
-
-
-class StoredWord(msgspec.Struct, frozen=True):
-    id: int
-    task: TaskId
-    word: Spoken
-    text: str
-    question: str
-    at: datetime
 
 
 class Holder(msgspec.Struct, frozen=True):
