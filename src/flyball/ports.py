@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 
-from flyball.core.claims.findings import Finding
-from flyball.core.model.effects import Ask, Effect, Measure, OpenPullRequest, RunAgent
-from flyball.core.model.events import Event, Fact, Spoken
-from flyball.core.model.measurement import Measurement
-from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate, Outcome, PullRequested, TurnEnded
-from flyball.core.model.task import MAIN, Commit, Settings, Task, TaskId
+from flyball.core.model.task import MAIN
+
+if TYPE_CHECKING:
+    from flyball.core.claims.findings import Finding
+    from flyball.core.model.effects import Ask, Effect, Measure, OpenPullRequest, RunAgent
+    from flyball.core.model.events import Event, Fact, Spoken
+    from flyball.core.model.measurement import Measurement
+    from flyball.core.model.outcomes import (
+        Conflicted,
+        Integrated,
+        NothingToIntegrate,
+        Outcome,
+        PullRequested,
+        TurnEnded,
+    )
+    from flyball.core.model.task import Commit, Settings, Task, TaskId
 
 Notify = Callable[[str, str], None]
 """Called with a kind and a line, for whoever watches now; nothing is kept."""
