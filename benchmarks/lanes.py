@@ -88,7 +88,8 @@ def _at(event: dict[str, Any]) -> datetime:
 
 def files(folder: Path) -> None:
     from flyball.core.model.task import Commit, TaskId
-    from flyball.workspace import GitWorkspace, Repository
+    from flyball.workspace.repository import Repository
+    from flyball.workspace.workspace import GitWorkspace
 
     root = folder / "repository"
     root.mkdir()

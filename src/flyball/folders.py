@@ -68,7 +68,6 @@ def all_environments(root: Path, names: Collection[str]) -> tuple[str, ...]:
 
 
 def sync_directory(path: Path) -> None:
-    """Make the names in a folder durable."""
     directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(directory)

@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from flyball.core.claims.findings import Finding
-from flyball.core.model.effects import Ask, Effect, Measure, OpenPullRequest, RunAgent
-from flyball.core.model.events import Event, Fact, Spoken
-from flyball.core.model.measurement import Measurement
-from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate, Outcome, PullRequested, TurnEnded
-from flyball.core.model.task import MAIN, Commit, Settings, Task, TaskId
+import msgspec
+
+from flyball.core.model.task import MAIN
+
+if TYPE_CHECKING:
+    from flyball.core.claims.findings import Finding
+    from flyball.core.model.effects import Ask, Effect, Measure, OpenPullRequest, RunAgent
+    from flyball.core.model.events import Event, Fact, Spoken
+    from flyball.core.model.measurement import Measurement
+    from flyball.core.model.outcomes import (
+        Conflicted,
+        Integrated,
+        NothingToIntegrate,
+        Outcome,
+        PullRequested,
+        TurnEnded,
+    )
+    from flyball.core.model.task import Commit, Settings, Task, TaskId
 
 Notify = Callable[[str, str], None]
 """Called with a kind and a line, for whoever watches now; nothing is kept."""
@@ -52,17 +64,15 @@ class Journal(Protocol):
     def read(self, task: TaskId, after: int = 0) -> Iterable[Event]: ...
 
 
-class Word(Protocol):
+class Word(msgspec.Struct, frozen=True):
     """A person's word, put in by another process."""
 
-    @property
-    def id(self) -> int: ...
-    @property
-    def word(self) -> Spoken: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def question(self) -> str: ...
+    id: int
+    task: TaskId
+    word: Spoken
+    text: str
+    question: str
+    at: datetime
 
 
 class Inbox(Protocol):
@@ -109,15 +119,13 @@ class Confine(Protocol):
     ) -> tuple[list[str], Path, dict[str, str]]: ...
 
 
-class Kept(Protocol):
+class Kept(msgspec.Struct, frozen=True):
     """A tree that was saved; `notes` say in sentences what git could not hold."""
 
-    @property
-    def commit(self) -> str: ...
-    @property
-    def tree(self) -> str: ...
-    @property
-    def notes(self) -> tuple[str, ...]: ...
+    commit: str
+    tree: str
+    parent: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Trees(Protocol):

@@ -14,8 +14,8 @@ from flyball.core.model.effects import Wait
 from flyball.core.model.outcomes import Waited
 from flyball.core.model.task import EffectId, TaskId
 from flyball.journal.errors import JournalError, LeaseLost, TaskUnknown
-from flyball.journal.records import Holder, LeaseRecord, Opening, StoredWord, TaskRecord, task_scope
-from flyball.ports import Journal
+from flyball.journal.records import Holder, LeaseRecord, Opening, TaskRecord, task_scope
+from flyball.ports import Journal, Word
 
 AT = datetime(2026, 1, 5, 9, 0, 0, 123456, tzinfo=UTC)
 MOVED = ev.Moved("GREEN", "RED", "the new tests fail as they should")
@@ -29,7 +29,7 @@ class WholeJournal(Journal, Protocol):
     ) -> TaskRecord: ...
     def tasks(self) -> Sequence[TaskRecord]: ...
     def post(self, task: TaskId, word: ev.Spoken, *, text: str = "", question: str = "", at: datetime) -> int: ...
-    def pending(self, task: TaskId) -> Sequence[StoredWord]: ...
+    def pending(self, task: TaskId) -> Sequence[Word]: ...
     def next_epoch(self, scope: str, holder: Holder) -> int: ...
     def lease(self, scope: str) -> LeaseRecord | None: ...
 
@@ -193,8 +193,8 @@ class PassingWordsOn:
         second = journal.post(task, "pause", at=AT)
         journal.post(other, "skip", at=AT)
         assert list(journal.pending(task)) == [
-            StoredWord(first, task, "answer", "yes", "ask/1", AT),
-            StoredWord(second, task, "pause", "", "", AT),
+            Word(first, task, "answer", "yes", "ask/1", AT),
+            Word(second, task, "pause", "", "", AT),
         ]
         journal.append(task, [ev.PersonSpoke("answer", "yes", "ask/1", first)], epoch=0, at=AT, taking=[first])
         assert [word.id for word in journal.pending(task)] == [second]

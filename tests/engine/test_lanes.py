@@ -30,7 +30,8 @@ from flyball.engine.performer import Performer
 from flyball.journal.records import Holder, task_scope
 from flyball.ports import Notify, Stop, Workspace
 from flyball.process import StopFlag
-from flyball.workspace import GitWorkspace, Repository
+from flyball.workspace.repository import Repository
+from flyball.workspace.workspace import GitWorkspace
 
 REJECTED = Claim(verdict="fail", source="report-file")
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

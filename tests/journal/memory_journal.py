@@ -11,7 +11,8 @@ from flyball.core.model.naming import task_id
 from flyball.core.model.task import TaskId
 from flyball.journal import codec
 from flyball.journal.errors import JournalError, LeaseLost, TaskUnknown
-from flyball.journal.records import Holder, LeaseRecord, Opening, StoredWord, TaskRecord, in_utc, task_scope
+from flyball.journal.records import Holder, LeaseRecord, Opening, TaskRecord, in_utc, task_scope
+from flyball.ports import Word
 
 _NAME = "in memory"
 
@@ -23,7 +24,7 @@ class MemoryJournal:
         self._turn = threading.RLock()
         self._tasks: dict[TaskId, TaskRecord] = {}
         self._rows: dict[TaskId, list[tuple[bytes, int]]] = {}
-        self._inbox: dict[int, StoredWord] = {}
+        self._inbox: dict[int, Word] = {}
         self._words = 0
         self._leases: dict[str, LeaseRecord] = {}
 
@@ -78,10 +79,10 @@ class MemoryJournal:
             self._rows_of(task)
             moment = in_utc(at)
             self._words += 1
-            self._inbox[self._words] = StoredWord(self._words, task, word, text, question, moment)
+            self._inbox[self._words] = Word(self._words, task, word, text, question, moment)
             return self._words
 
-    def pending(self, task: TaskId) -> list[StoredWord]:
+    def pending(self, task: TaskId) -> list[Word]:
         with self._turn:
             return [word for word in self._inbox.values() if word.task == task]
 

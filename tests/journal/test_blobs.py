@@ -81,12 +81,6 @@ def test_what_the_disk_refuses_leaves_no_file(tmp_path: Path, monkeypatch: pytes
     assert not [each for each in tmp_path.rglob("*") if each.is_file()]
 
 
-@pytest.mark.parametrize("ref", ["", "abc", "../" * 20 + "etc/passwd", REF.upper(), REF + "0"])
-def test_a_name_that_is_no_hash_is_refused(tmp_path: Path, ref: str) -> None:
-    with pytest.raises(ValueError, match="64 hexadecimal digits"):
-        FileBlobs(tmp_path).get(ref)
-
-
 def test_threads_may_put_the_same_text_at_once(tmp_path: Path) -> None:
     blobs = FileBlobs(tmp_path)
     threads = [Thread(target=blobs.put, args=(TEXT,)) for _ in range(8)]

@@ -20,8 +20,9 @@ from flyball.measures.gates.junit import Outcome
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Confine
 from flyball.process import StopFlag
-from flyball.workspace import GitWorkspace, Repository
+from flyball.workspace.repository import Repository
 from flyball.workspace.sandbox import Unconfined
+from flyball.workspace.workspace import GitWorkspace
 
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 PYTEST = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q -p no:cacheprovider"

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from flyball.core.model.task import TaskId
-from flyball.workspace import GitWorkspace, Repository
+from flyball.workspace.repository import Repository
+from flyball.workspace.workspace import GitWorkspace
 
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

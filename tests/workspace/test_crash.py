@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 
 from flyball.core.model.task import Commit, TaskId
-from flyball.workspace import GitWorkspace, Repository
+from flyball.workspace.repository import Repository
+from flyball.workspace.workspace import GitWorkspace
 
 CHILD = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from flyball.workspace import GitWorkspace, Repository
+from flyball.workspace.workspace import GitWorkspace
+from flyball.workspace.repository import Repository
 
 root, home = map(Path, sys.argv[1:])
 workspace = GitWorkspace(Repository.find(root), home, "001-thing")

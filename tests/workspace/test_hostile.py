@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from flyball.workspace import Repository
 from flyball.workspace.checkout import agent_git
+from flyball.workspace.repository import Repository
 
 HOOKS = (
     *("pre-commit", "post-commit", "commit-msg", "prepare-commit-msg", "post-checkout", "post-index-change"),

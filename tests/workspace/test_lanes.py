@@ -10,9 +10,9 @@ from tests.workspace.conftest import AT, User
 from flyball import faults
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
 from flyball.core.model.task import Commit
-from flyball.workspace import GitWorkspace
 from flyball.workspace.checkout import agent_git
 from flyball.workspace.files import remove
+from flyball.workspace.workspace import GitWorkspace
 
 
 def agent(tree: Path, *args: str) -> str:

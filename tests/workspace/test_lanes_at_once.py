@@ -11,7 +11,7 @@ from tests.workspace.conftest import AT, User
 
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
 from flyball.core.model.task import Commit
-from flyball.workspace import GitWorkspace
+from flyball.workspace.workspace import GitWorkspace
 
 FILES = ("src/a.py", "b.txt", "docs/c.md")
 LINES = 14

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from flyball.workspace.checkpoint import Snapshot
+from flyball.ports import Kept
 
 pytestmark = pytest.mark.req("C8")
 
@@ -13,7 +13,7 @@ AGENTS = {"src/new.py": "work\n"}
 
 def set_up(workspace, at):
     """As `pip install -e .` and `npm install` do: an egg-info, a lock file made, one changed, and one file removed."""
-    started = Snapshot(workspace.base, workspace.tree_of(workspace.base), None)
+    started = Kept(workspace.base, workspace.tree_of(workspace.base), None)
     for path, text in {
         "thing.egg-info/PKG-INFO": "Name: thing\n",
         "src/lib/thing.egg-info/SOURCES.txt": "a\n",
@@ -118,7 +118,7 @@ def test_an_accepted_tree_is_followed_and_set_up_is_still_there(ready, at):
 
 
 def test_names_that_are_no_text_are_written_down_all_the_same(workspace, at):
-    started = Snapshot(workspace.base, workspace.tree_of(workspace.base), None)
+    started = Kept(workspace.base, workspace.tree_of(workspace.base), None)
     (workspace.root / os.fsdecode(b"made-\xff.lock")).write_text("x\n")
     (name,) = workspace.leave_out(started.commit, at)
     name.encode()

@@ -7,7 +7,7 @@ import pytest
 from tests.workspace.conftest import AT, User
 
 from flyball.core.model.task import Commit
-from flyball.workspace import GitWorkspace
+from flyball.workspace.workspace import GitWorkspace
 
 Make = Callable[..., GitWorkspace]
 pytestmark = pytest.mark.req("C52")

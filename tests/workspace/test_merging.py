@@ -8,10 +8,10 @@ from tests.workspace.conftest import AT, User
 
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate
 from flyball.core.model.task import Commit
-from flyball.workspace import GitWorkspace
 from flyball.workspace.errors import GitFailed
 from flyball.workspace.git import Git
 from flyball.workspace.merging import Merged
+from flyball.workspace.workspace import GitWorkspace
 
 MARKED = ("<<<<<<< ", "||||||| ", ">>>>>>> ")
 

@@ -5,8 +5,9 @@ import os
 import pytest
 
 from flyball.core.model.task import TaskId
-from flyball.workspace import GitWorkspace, Repository
 from flyball.workspace.errors import WorkspaceError
+from flyball.workspace.repository import Repository
+from flyball.workspace.workspace import GitWorkspace
 
 
 @pytest.mark.req("C52")

@@ -8,7 +8,7 @@ from tests.workspace.conftest import AT, User
 
 from flyball.core.claims.findings import Finding
 from flyball.core.model.task import Commit
-from flyball.workspace import GitWorkspace
+from flyball.workspace.workspace import GitWorkspace
 
 START = "def total(prices):\n    return sum(prices)\n\n\ndef unused():\n    return 1\n"
 SEEN = START.replace("sum(prices)", "sum(prices) * 1.1") + "\n" * 20 + "LIMIT = 10\n"

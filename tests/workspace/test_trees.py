@@ -2,8 +2,7 @@ import os
 
 import pytest
 
-from flyball.workspace import Lines
-from flyball.workspace.trees import entries
+from flyball.workspace.trees import Lines, entries
 
 
 @pytest.fixture

@@ -2,8 +2,9 @@ import shutil
 
 import pytest
 
-from flyball.workspace import GitWorkspace, Repository
 from flyball.workspace.errors import WorkspaceError
+from flyball.workspace.repository import Repository
+from flyball.workspace.workspace import GitWorkspace
 
 
 def packs(workspace):

@@ -91,7 +91,6 @@ def parse(text: str, path: Path = Path(FILE)) -> FileConfig:
 
 
 def read_user(home: Path) -> schema.UserSettings:
-    """The user's own settings in flyball's home folder."""
     path = home / USER_FILE
     if not path.exists():
         return schema.UserSettings()

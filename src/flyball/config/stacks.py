@@ -57,10 +57,9 @@ def python(files: frozenset[str], read: Reader, installed: Installed) -> StackFo
     setup, setup_reason = _python_setup(files, read, manifest, installed, tools)
     program = ".venv/bin/python" if setup or ".venv/bin/python" in files else "python3"
     gate, gate_reason = _python_gate(runner, tests, program)
-    ruff = "ruff" if installed("ruff") else f"{program} -m ruff"
     return StackFound(
         "python", gate, gate_reason, setup, setup_reason,
-        lint=f"{ruff} check ." if linted else "", lint_reason="ruff is configured",
+        lint=_ruff(program, installed) if linted else "", lint_reason="ruff is configured",
         environment=(".venv",),
     )  # fmt: skip
 
@@ -70,6 +69,10 @@ def _plugins(files: frozenset[str], read: Reader) -> list[str]:
     places = ("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini")
     said = "\n".join(part for name in places if name in files for part in _PYTEST_OPTIONS.findall(read(name) or ""))
     return [plugin for option, plugin in _PLUGINS.items() if re.search(rf"(?<![\w-]){option}(?![\w])", said)]
+
+
+def _ruff(program: str, installed: Installed) -> str:
+    return "ruff check ." if installed("ruff") else f"{program} -m ruff check ."
 
 
 def _python_runner(files: frozenset[str], read: Reader, tests: list[str]) -> str:

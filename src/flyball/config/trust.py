@@ -110,27 +110,24 @@ def _runs(file: FileConfig, flags: RunFlags) -> Iterator[str]:
 
 def _besides(file: FileConfig) -> Iterator[str]:
     """What is run or reached outside the loop itself."""
-    if file.notify.command is not None:
-        yield f"you are told by: {shlex.join(file.notify.command)}"
-    if file.notify.targets:
-        yield f"you are told through: {', '.join(file.notify.targets)}"
-    if file.telemetry.otlp is not None:
-        yield f"telemetry goes to: {file.telemetry.otlp}"
-    if file.evaluators.build is not None:
-        yield f"an evaluation builds with: {file.evaluators.build}"
-    if file.evaluators.start is not None:
-        yield f"an evaluation starts: {file.evaluators.start}"
+    named = {
+        "you are told by": shlex.join(file.notify.command or ()),
+        "you are told through": ", ".join(file.notify.targets),
+        "telemetry goes to": file.telemetry.otlp,
+        "an evaluation builds with": file.evaluators.build,
+        "an evaluation starts": file.evaluators.start,
+    }
+    yield from (f"{what}: {value}" for what, value in named.items() if value)
 
 
 def _agent(name: str, table: schema.AgentTable) -> Iterator[str]:
-    if table.command is not None:
-        yield f"agent {name} runs: {shlex.join(table.command)}"
-    if table.script is not None:
-        yield f"agent {name} plays the script: {table.script}"
-    if table.env:
-        yield f"agent {name} sees the variables: {', '.join(table.env)}"
-    if table.args:
-        yield f"agent {name} is given: {shlex.join(table.args)}"
+    named = {
+        "runs": shlex.join(table.command or ()),
+        "plays the script": table.script,
+        "sees the variables": ", ".join(table.env),
+        "is given": shlex.join(table.args),
+    }
+    yield from (f"agent {name} {what}: {value}" for what, value in named.items() if value)
     if table.exit_signal == "exit-0":
         yield f"agent {name} signals the end of a stage by a clean exit"
 

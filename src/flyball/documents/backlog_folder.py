@@ -5,11 +5,11 @@ Every edit looks first whether it was made already, so that one a kill broke off
 
 import hashlib
 import json
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from flyball.core.model.outcomes import Edited, Stale
@@ -23,18 +23,15 @@ from flyball.documents.errors import DocumentError
 from flyball.documents.issue_files import IssueFiles
 from flyball.documents.kept_files import KeptFolder
 
-_SYSTEMS = {"darwin": "macos", "win32": "windows"}
-
 
 class _ChangedMeanwhile(Exception):
     """A file is not what was read."""
 
 
-class BacklogFolders:
+class BacklogFolders(msgspec.Struct, frozen=True):
     """Performs the effects of a backlog on the folders below a repository's root; each may be repeated after a crash."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    root: Path
 
     def read(self, request: ReadBacklog) -> BacklogRead:
         """The folder as it is, with the hashes of its files."""
@@ -51,7 +48,7 @@ class BacklogFolders:
             request.issue,
             excerpts.get(wf.CONSTITUTION, ""),
             excerpts.get(wf.MEMORY, ""),
-            (_SYSTEMS.get(sys.platform, sys.platform),),
+            (wf.SYSTEM,),
             found.warnings,
         )
 
@@ -66,7 +63,7 @@ class BacklogFolders:
         return Edited(hashlib.sha256(repr(sorted(_hashes(root).items())).encode()).hexdigest())
 
     def _above(self, path: str) -> Path:
-        return (self._root / path).parent
+        return (self.root / path).parent
 
 
 def _hashes(root: Path) -> dict[str, str]:
@@ -98,30 +95,29 @@ def _open_backlog(backlog: Backlog, wanted: str) -> Backlog:
     )
 
 
-class _Editing:
+class _Editing(msgspec.Struct):
     """The edits of one request; `expected` are the hashes of files as they were read, or as these edits left them."""
 
-    def __init__(self, root: Path, expected: dict[str, str], ignore: tuple[str, ...]) -> None:
-        self._root = root
-        self._ignore = ignore
-        self._files = IssueFiles(root)
-        self._expected = expected
+    root: Path
+    expected: dict[str, str]
+    ignore: tuple[str, ...]
 
     def make(self, edit: ed.WorkEdit) -> None:
+        files = IssueFiles(self.root)
         match edit:
             case ed.SetStatus(file=file, issue=id, old=old, new=new):
-                self._change(file, id, new, lambda: self._files.set_status(file, id, new), only=old)
+                self._change(file, id, new, lambda: files.set_status(file, id, new), only=old)
             case ed.Archive(file=file, issue=id, on=on):
-                self._change(file, id, None, lambda: self._files.move_to_history(file, id, at=on))
+                self._change(file, id, None, lambda: files.move_to_history(file, id, at=on))
             case ed.AddIssue(issue=issue, source=source):
-                self._change(issue.file, issue.id, "proposed", lambda: self._files.add(issue, source))
+                self._change(issue.file, issue.id, "proposed", lambda: files.add(issue, source))
             case ed.Reopen(issue=id, on=on):
-                self._files.revert(id, at=on, reason="rolled back")
+                files.revert(id, at=on, reason="rolled back")
             case ed.KeepDecision():
                 said = Evaluation(edit.decision, edit.reason, edit.trigger, edit.next or None)
-                wf.WorkFolder(self._root, self._ignore).record(edit.session, said, at=edit.at)
+                wf.WorkFolder(self.root, self.ignore).record(edit.session, said, at=edit.at)
             case ed.KeepSession():
-                with KeptFolder.below(self._root, wf.WORK, wf.AGENT) as agent:
+                with KeptFolder.below(self.root, wf.WORK, wf.AGENT) as agent:
                     agent.edit(
                         wf.STATE, lambda raw: wf.state_bytes(with_values(json.loads(raw) if raw else {}, edit.values))
                     )
@@ -134,15 +130,15 @@ class _Editing:
         found = find_issue(wf.text_of(raw or b""), id)
         if (found.status if found else None) == wanted:
             return
-        if (_hash(raw) if raw is not None else None) != self._expected.get(file):
+        if (_hash(raw) if raw is not None else None) != self.expected.get(file):
             raise _ChangedMeanwhile(file)
         if only is not None and (found is None or found.status != only):
             raise _ChangedMeanwhile(file)
         change()
         after = self._read(file)
         if after is not None:
-            self._expected[file] = _hash(after)
+            self.expected[file] = _hash(after)
 
     def _read(self, file: str) -> bytes | None:
-        with KeptFolder.below(self._root, wf.WORK, wf.AGENT, wf.ISSUES) as issues:
+        with KeptFolder.below(self.root, wf.WORK, wf.AGENT, wf.ISSUES) as issues:
             return issues.read(file)

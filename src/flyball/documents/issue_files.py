@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import msgspec
+
 from flyball import faults
 from flyball.core.workflows.backlog.issues import edits
 from flyball.core.workflows.backlog.issues.reading import finished_in, read_issues
@@ -30,11 +32,10 @@ from flyball.documents.work_folder import (
 _MOVED_FROM = re.compile(r"^moved_from:[ \t]*(\S+)", re.MULTILINE)
 
 
-class IssueFiles:
+class IssueFiles(msgspec.Struct, frozen=True):
     """The issue files below `root`; one process edits them at a time, and people may at any time."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    root: Path
 
     def set_status(self, file: str, id: str, status: Status) -> None:
         """Change one issue's status, by an allowed transition; one that has it already is left alone."""
@@ -84,7 +85,7 @@ class IssueFiles:
 
     @contextmanager
     def _folder(self) -> Iterator[KeptFolder]:
-        with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as folder:
+        with KeptFolder.below(self.root, WORK, AGENT, ISSUES) as folder:
             folder.clear()
             yield folder
 

@@ -97,30 +97,27 @@ def _foreign(path: Path) -> DocumentError:
     return DocumentError(f"{path} is {kind}; expected a folder of flyball's own. Move it elsewhere and try again.")
 
 
-class LoopFolder:
+class LoopFolder(msgspec.Struct):
     """The folder of one task below `tree`; `memory` is a file outside the tree. One process renders at a time.
 
     In a `shared` tree an agent works, too: what it put in the place of a folder is replaced. What is `tracked`, as
     the report of a merged branch is, is the user's and is left alone.
     """
 
-    def __init__(
-        self,
-        tree: Path,
-        task: TaskId,
-        *,
-        memory: Path,
-        shared: bool = False,
-        tracked: Callable[[], Collection[str]] = tuple,
-    ) -> None:
-        self.path = tree / LOOP / task
-        self._tree, self._task, self._memory = tree, task, memory
-        self._shared, self._tracked = shared, tracked
-        self._hashes: dict[str, list[str]] | None = None
+    tree: Path
+    task: TaskId
+    memory: Path
+    shared: bool = False
+    tracked: Callable[[], Collection[str]] = tuple
+    _hashes: dict[str, list[str]] | None = None
+
+    @property
+    def path(self) -> Path:
+        return self.tree / LOOP / self.task
 
     def render(self, files: Mapping[str, str]) -> tuple[KeptAside, ...]:
         """Make each file, named by its path below the task's folder, hold its text; tells what was kept aside."""
-        tracked = self._tracked()
+        tracked = self.tracked()
         wanted = {name: text.encode() for name, text in files.items() if self._tree_path(name) not in tracked}
         kept: list[KeptAside] = []
         with self._explain_errors():
@@ -142,7 +139,7 @@ class LoopFolder:
 
     def append(self, name: str, entry: str, *, whole: Callable[[], str] | None = None) -> None:
         """Add an entry to a log, unless it is its last already; `whole` gives a log that was deleted."""
-        if self._tree_path(name) in self._tracked():
+        if self._tree_path(name) in self.tracked():
             return
         path, raw = PurePosixPath(name), entry.encode()
         with (
@@ -158,7 +155,7 @@ class LoopFolder:
 
     def _tree_path(self, name: str) -> str:
         """A file by its path below the tree, as git knows it."""
-        return f"{LOOP}/{self._task}/{name}"
+        return f"{LOOP}/{self.task}/{name}"
 
     def end_of(self, name: str) -> str:
         """The last lines of a log, about as many as an entry has; nothing where there is none."""
@@ -179,7 +176,7 @@ class LoopFolder:
             self._hashes = {}
             # Without a memory that can be read, any file that differs counts as edited, and is kept.
             with suppress(FileNotFoundError, msgspec.DecodeError):
-                self._hashes = msgspec.json.decode(self._memory.read_bytes(), type=dict[str, list[str]])
+                self._hashes = msgspec.json.decode(self.memory.read_bytes(), type=dict[str, list[str]])
         return self._hashes
 
     def _remember(self, wanted: Mapping[str, bytes]) -> None:
@@ -191,18 +188,18 @@ class LoopFolder:
             for name, digest in new.items():
                 known[name] = [*known.get(name, []), digest][-_REMEMBERED:]
             faults.point("loop.memory.before")
-            self._memory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            fresh = self._memory.with_name(f"{self._memory.name}.new")
+            self.memory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            fresh = self.memory.with_name(f"{self.memory.name}.new")
             fresh.write_bytes(msgspec.json.encode(known))
             faults.point("loop.memory.inside")
-            fresh.replace(self._memory)
+            fresh.replace(self.memory)
             faults.point("loop.memory.after")
 
     @contextmanager
     def _folder(self, parent: PurePosixPath) -> Iterator[int]:
-        steps = (LOOP, self._task, *parent.parts)
+        steps = (LOOP, self.task, *parent.parts)
         assert not {"/", ".."} & set(steps), f"{parent} leads out of the folder"
-        descriptor = os.open(self._tree, _DIRECTORY & ~os.O_NOFOLLOW)
+        descriptor = os.open(self.tree, _DIRECTORY & ~os.O_NOFOLLOW)
         try:
             for depth, step in enumerate(steps, start=1):
                 below = self._enter(descriptor, steps[:depth])
@@ -221,8 +218,8 @@ class LoopFolder:
         try:
             return os.open(name, _DIRECTORY, dir_fd=above)
         except NotADirectoryError as error:
-            if not self._shared:
-                raise _foreign(Path(self._tree, *steps)) from error
+            if not self.shared:
+                raise _foreign(Path(self.tree, *steps)) from error
         os.unlink(name, dir_fd=above)
         os.mkdir(name, dir_fd=above)
         return os.open(name, _DIRECTORY, dir_fd=above)
@@ -234,7 +231,7 @@ class LoopFolder:
         except OSError as error:
             raise LoopFolderUnwritable(
                 f"{self.path} could not be written ({error.strerror}). Make it writable or free some space; "
-                f"then continue with: flyball resume {self._task}"
+                f"then continue with: flyball resume {self.task}"
             ) from error
 
 

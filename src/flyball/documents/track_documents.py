@@ -13,6 +13,8 @@ from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from flyball.core.evaluation.catalogue import BUILT_IN, EvaluatorCard
 from flyball.core.evaluation.checkpoints import at_end, at_start, fix_cycles
 from flyball.core.evaluation.choosing import UnknownEvaluator, choose
@@ -38,20 +40,21 @@ class _Changed(Exception):
     """A document is not what was read."""
 
 
-class TrackDocuments:
+class TrackDocuments(msgspec.Struct, frozen=True):
     """Performs the effects on documents of tracks below a repository's root; each may be repeated after a crash."""
 
-    def __init__(self, root: Path, cards: Sequence[EvaluatorCard], *, tell: Tell = tell_nobody) -> None:
-        self._root, self._cards, self._tell = root, cards, tell
+    root: Path
+    cards: Sequence[EvaluatorCard]
+    tell: Tell = tell_nobody
 
     def read(self, request: ReadTrack) -> TrackRead:
         """The track as its files say, with what other tracks plan and what is known of earlier errors."""
         try:
-            track = read_track(request.path, self._root)
-            chosen = choose(track.metadata, track.spec, self._cards)
+            track = read_track(request.path, self.root)
+            chosen = choose(track.metadata, track.spec, self.cards)
         except (DocumentError, UnknownEvaluator) as error:
             raise DocumentError(f"{request.path}: {error}") from error
-        folder, above = self._root / request.path, self._above(request.path)
+        folder, above = self.root / request.path, self._above(request.path)
         loop = _object(track.metadata.get("loop_state"))
         plan = _object(_object(loop.get("checkpoints")).get("PLAN"))
         return TrackRead(
@@ -61,7 +64,7 @@ class TrackDocuments:
             _text(folder / PLAN),
             track.product[:LONGEST],
             chosen,
-            tuple(card for card in self._cards if card not in BUILT_IN and card.name in {each.name for each in chosen}),
+            tuple(card for card in self.cards if card not in BUILT_IN and card.name in {each.name for each in chosen}),
             {each: digest for each in (PLAN, METADATA) if (digest := _digest(folder / each))},
             fix_cycles(track.metadata),
             _number(loop.get("max_fix_cycles")),
@@ -70,7 +73,7 @@ class TrackDocuments:
             str(track.metadata.get("status", "")).startswith("complete"),
             tuple(_elsewhere(above, track.folder)),
             tuple(_errors(above / ERRORS)),
-            tuple(_documents(above, self._root)),
+            tuple(_documents(above, self.root)),
         )
 
     def edit(self, request: EditTrack, stop: Stop) -> TrackEdited | TrackStale:
@@ -106,7 +109,7 @@ class TrackDocuments:
 
     def _write_plan(self, edit: ed.WritePlan, request: EditTrack) -> None:
         """A new version of the plan takes the place of what was read; a version that stood there is kept beside it."""
-        folder = self._root / request.path
+        folder = self.root / request.path
         there = _text(folder / PLAN)
         if there == edit.text:
             return
@@ -119,7 +122,7 @@ class TrackDocuments:
     def _write_evaluation(self, edit: ed.WriteEvaluation, request: EditTrack, stop: Stop) -> None:
         """The report, then the verdict in the metadata: once it stands there it is not counted a second time."""
         report = evaluation_report(edit.evaluation, datetime.fromisoformat(edit.at))
-        write_page(self._root / request.path, REPORT, report)
+        write_page(self.root / request.path, REPORT, report)
 
         def verdict(known: Any) -> dict[str, Any]:
             step = _object(_object(_object(known.get("loop_state")).get("checkpoints")).get("EVALUATE_EXECUTION"))
@@ -128,7 +131,7 @@ class TrackDocuments:
         self._metadata(request, stop, verdict)
 
     def _complete(self, edit: ed.CompleteTrack, request: EditTrack, stop: Stop) -> None:
-        track = read_track(request.path, self._root)
+        track = read_track(request.path, self.root)
         name, date = str(track.metadata.get("name") or track.folder), edit.at[:10]
         loop = {"current_step": "COMPLETE", "step_status": "PASSED"}
         values = {"status": "complete", "updated_at": edit.at, "completed_at": edit.at, "loop_state": loop}
@@ -137,10 +140,10 @@ class TrackDocuments:
         self._beside(request, TRACKS, lambda text: registers.with_ticked(registers.with_completed(text, *row), row[0]))
         self._beside(request, INDEX, lambda text: registers.with_ticked(text, track.folder))
         if edit.retrospective:
-            write_page(self._root / request.path, RETROSPECTIVE, edit.retrospective)
+            write_page(self.root / request.path, RETROSPECTIVE, edit.retrospective)
 
     def _metadata(self, request: EditTrack, stop: Stop, values: Callable[[Any], dict[str, Any]]) -> None:
-        update_metadata(self._root / request.path, values, tell=self._tell, is_over=stop.is_set)
+        update_metadata(self.root / request.path, values, tell=self.tell, is_over=stop.is_set)
 
     def _edit_plan(self, edit: ed.SetBox | ed.MarkDone | ed.AddLines, request: EditTrack) -> None:
         def change(text: str) -> str:
@@ -164,7 +167,7 @@ class TrackDocuments:
             if not make:
                 return
             path.parent.mkdir(parents=True, exist_ok=True)
-        self._change(path.parent.relative_to(self._root).as_posix(), path.name, change)
+        self._change(path.parent.relative_to(self.root).as_posix(), path.name, change)
 
     def _change(self, folder: str, name: str, change: Callable[[str], str]) -> None:
         def apply(raw: bytes | None) -> bytes:
@@ -173,12 +176,12 @@ class TrackDocuments:
             except (UnicodeDecodeError, JSONDecodeError, RecursionError) as error:
                 raise DocumentError(f"{folder}/{name} cannot be read ({error}); fix it and go on.") from error
 
-        with KeptFolder.below(self._root, *Path(folder).parts) as kept:
+        with KeptFolder.below(self.root, *Path(folder).parts) as kept:
             kept.edit(name, apply)
 
     def _above(self, path: str) -> Path:
         """The folder of all tracks: `conductor/` where the track lies in its place, else the folder around the track's."""
-        folder = self._root / path
+        folder = self.root / path
         return folder.parents[1] if folder.parent.name == "tracks" else folder.parent
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 WORK, AGENT, ISSUES = ".work", "agent", "issues"
 STATE, FOCUS, CONSTITUTION, MEMORY = "orchestrator-state.json", "focus.md", "constitution.md", "memory.md"
+SYSTEM = {"darwin": "macos", "win32": "windows", "cygwin": "windows"}.get(sys.platform, sys.platform)
 _ROLLED = r"history-(0|[1-9][0-9]{0,8})\.md"
 
 
@@ -50,22 +52,21 @@ def find_root(start: Path) -> Path:
     return next((folder for folder in (start, *start.parents) if (folder / WORK).is_dir()), start)
 
 
-class WorkFolder:
+class WorkFolder(msgspec.Struct, frozen=True):
     """The `.work/` folder below `root`; of the files the format does not name, those that match `ignore` are left out."""
 
-    def __init__(self, root: str | os.PathLike[str], ignore: Iterable[str] = ()) -> None:
-        self._root = root
-        self._ignore = tuple(ignore)
+    root: str | os.PathLike[str]
+    ignore: tuple[str, ...] = ()
 
     def read(self) -> WorkRead:
         """Everything an evaluation needs; nothing is written."""
         backlog = self.backlog()
-        with KeptFolder.below(self._root, WORK) as work:
+        with KeptFolder.below(self.root, WORK) as work:
             constitution = work.read(CONSTITUTION)
         warnings: list[str] = []
         if constitution is None:
             warnings.append("there is no .work/constitution.md; write one with: flyball init --constitution")
-        with KeptFolder.below(self._root, WORK, AGENT) as agent:
+        with KeptFolder.below(self.root, WORK, AGENT) as agent:
             raw, problem = _parse_state(agent.read(STATE))
             focus = agent.read(FOCUS)
         state = read_state(raw)
@@ -74,9 +75,9 @@ class WorkFolder:
         if not state.session.focus and focus:
             focused = msgspec.structs.replace(state.session, focus=focused_issue(text_of(focus)))
             state = msgspec.structs.replace(state, session=focused)
-        if self._ignore:
-            with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as issues:
-                left_out = sorted({*issue_files(issues)} - {*issue_files(issues, self._ignore)})
+        if self.ignore:
+            with KeptFolder.below(self.root, WORK, AGENT, ISSUES) as issues:
+                left_out = sorted({*issue_files(issues)} - {*issue_files(issues, self.ignore)})
             warnings += [f"evaluate.ignore leaves out: {', '.join(left_out)}"] if left_out else []
         return WorkRead(backlog, state, (*warnings, *state.problems))
 
@@ -84,8 +85,8 @@ class WorkFolder:
         """The issue files and what history says is finished; a file that cannot be read is told among what is unread."""
         lost: list[Deviation] = []
         texts: dict[str, str] = {}
-        with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as issues:
-            for name in (*_past(issues), *issue_files(issues, self._ignore)):
+        with KeptFolder.below(self.root, WORK, AGENT, ISSUES) as issues:
+            for name in (*_past(issues), *issue_files(issues, self.ignore)):
                 try:
                     raw = issues.read(name) or b""
                     problem = _no_text(raw)
@@ -100,7 +101,7 @@ class WorkFolder:
     def excerpts(self, limit: int = 8000) -> dict[str, str]:
         found: dict[str, str] = {}
         for names, name in (((WORK,), CONSTITUTION), ((WORK,), MEMORY), ((WORK, AGENT), MEMORY)):
-            with KeptFolder.below(self._root, *names) as folder:
+            with KeptFolder.below(self.root, *names) as folder:
                 raw = folder.read(name)
             if raw and name not in found:
                 found[name] = raw.decode("utf-8", "replace").strip()[:limit]
@@ -108,20 +109,20 @@ class WorkFolder:
 
     def is_done_still(self) -> bool:
         """Whether the last decision was DONE, and the issue files still are what they were then."""
-        with KeptFolder.below(self._root, WORK, AGENT) as agent:
+        with KeptFolder.below(self.root, WORK, AGENT) as agent:
             seen = read_state(_parse_state(agent.read(STATE))[0]).seen
         return seen is not None and bool(seen.done) and seen.done == self._digest()
 
     def _digest(self) -> str:
         found: list[str | bytes] = []
-        with KeptFolder.below(self._root, WORK, AGENT, ISSUES) as issues:
-            for name in (*_past(issues), *issue_files(issues, self._ignore)):
+        with KeptFolder.below(self.root, WORK, AGENT, ISSUES) as issues:
+            for name in (*_past(issues), *issue_files(issues, self.ignore)):
                 found += (name, issues.read(name) or b"")
         return key_of(*found)
 
     def record(self, session: Session, evaluation: Evaluation, *, at: str) -> None:
         """Write the decision into the state and the focus, durably and by the smallest change."""
-        with KeptFolder.below(self._root, WORK, AGENT) as agent:
+        with KeptFolder.below(self.root, WORK, AGENT) as agent:
             if _parse_state(agent.read(STATE))[1]:
                 agent.move(STATE, agent.free_name(f"{STATE}.bak"))
             digest = self._digest() if evaluation.decision == "DONE" else ""

@@ -13,7 +13,6 @@ from flyball.core.model.state import State
 
 
 def reconcile_open_effects(state: State) -> list[Fact]:
-    """The facts that account for every effect without an outcome."""
     facts: list[Fact] = []
     for effect in state.open.values():
         held = state.lanes[effect.lane].held

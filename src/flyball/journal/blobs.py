@@ -2,22 +2,20 @@
 
 import hashlib
 import os
-import re
 import tempfile
 from pathlib import Path
+
+import msgspec
 
 from flyball import faults
 from flyball.folders import make_directory, sync_directory
 from flyball.journal.errors import BlobUnwritable, JournalError
 
-_REF = re.compile(r"[0-9a-f]{64}")
 
-
-class FileBlobs:
+class FileBlobs(msgspec.Struct, frozen=True):
     """A folder of texts, spread over 256 folders so that none grows too long; more would each have to reach the disk."""
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    directory: Path
 
     def put(self, data: bytes) -> str:
         """Keep a text and give back its name; a text that is kept already is kept once, a damaged one is replaced."""
@@ -25,7 +23,7 @@ class FileBlobs:
         path = self._path(ref)
         try:
             if not (path.exists() and path.read_bytes() == data):
-                make_directory(self._directory)
+                make_directory(self.directory)
                 path.parent.mkdir(mode=0o700, exist_ok=True)
                 _write(path, data)
             # After all was made, whoever made it: the name of the folder may be another thread's, and not durable yet.
@@ -33,7 +31,7 @@ class FileBlobs:
                 sync_directory(folder)
         except OSError as error:
             raise BlobUnwritable(
-                f"A text of {len(data)} bytes could not be kept in {self._directory} ({error.strerror}). "
+                f"A text of {len(data)} bytes could not be kept in {self.directory} ({error.strerror}). "
                 "Free some space, or make the folder writable, and try again."
             ) from error
         return ref
@@ -44,7 +42,7 @@ class FileBlobs:
             data = path.read_bytes()
         except FileNotFoundError as error:
             raise JournalError(
-                f"The text {ref} is not in {self._directory}. Restore the folder from a backup."
+                f"The text {ref} is not in {self.directory}. Restore the folder from a backup."
             ) from error
         if hashlib.sha256(data).hexdigest() != ref:
             raise JournalError(
@@ -54,9 +52,7 @@ class FileBlobs:
         return data
 
     def _path(self, ref: str) -> Path:
-        if not _REF.fullmatch(ref):
-            raise ValueError(f"{ref!r} does not name a text; expected 64 hexadecimal digits.")
-        return self._directory / ref[:2] / ref
+        return self.directory / ref[:2] / ref
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -20,7 +20,6 @@ from flyball.journal.errors import JournalCorrupt, JournalError, JournalNewer
 from flyball.journal.records import in_utc
 
 _encoder = msgspec.json.Encoder()
-_AT_ONCE = 32
 
 
 @cache
@@ -59,28 +58,15 @@ def encode(
 
 
 def decode(journal: str, task: TaskId, rows: Iterable[tuple[bytes, int]], *, after: int) -> Iterator[Event]:
-    """The events of rows of body and checksum that must follow event `after` without a gap; those before one that is damaged too.
-
-    A few are decoded at a time, because a processor that goes to and fro between decoding and folding takes longer for both.
-    """
-    events: list[Event] = []
-    salt = _salt(task)
-    try:
-        for seq, (body, crc) in enumerate(rows, after + 1):
-            events.append(_decode_one(journal, task, seq, body, crc, salt))
-            if len(events) == _AT_ONCE:
-                yield from events
-                events.clear()
-    except (JournalCorrupt, JournalNewer):
-        yield from events
-        raise
-    yield from events
+    """The events of rows of body and checksum that must follow event `after` without a gap."""
+    return decode_some(journal, task, ((seq, body, crc) for seq, (body, crc) in enumerate(rows, after + 1)))
 
 
 def decode_some(journal: str, task: TaskId, rows: Iterable[tuple[int, bytes, int]]) -> Iterator[Event]:
     """The events of rows of place, body and checksum, between which others may stand."""
+    salt = _salt(task)
     for seq, body, crc in rows:
-        yield _decode_one(journal, task, seq, body, crc, _salt(task))
+        yield _decode_one(journal, task, seq, body, crc, salt)
 
 
 def _decode_one(journal: str, task: TaskId, seq: int, body: bytes, crc: int, salt: int) -> Event:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from flyball.core.model.events import Fact, Spoken
+from flyball.core.model.events import Fact
 from flyball.core.model.task import TaskId
 
 
@@ -16,15 +16,6 @@ class TaskRecord(msgspec.Struct, frozen=True):
     workflow: str
     title: str
     opened_at: datetime
-
-
-class StoredWord(msgspec.Struct, frozen=True):
-    id: int
-    task: TaskId
-    word: Spoken
-    text: str
-    question: str
-    at: datetime
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -38,10 +29,8 @@ class Holder(msgspec.Struct, frozen=True):
             return True
         try:
             os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True
+        except OSError as error:
+            return isinstance(error, PermissionError)
         return True
 
 

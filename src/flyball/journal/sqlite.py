@@ -15,7 +15,8 @@ from flyball.core.model.task import TaskId
 from flyball.journal import codec, statements
 from flyball.journal.database import Database
 from flyball.journal.errors import JournalCorrupt, JournalError, LeaseLost, TaskUnknown
-from flyball.journal.records import Holder, LeaseRecord, Opening, StoredWord, TaskRecord, in_utc, task_scope
+from flyball.journal.records import Holder, LeaseRecord, Opening, TaskRecord, in_utc, task_scope
+from flyball.ports import Word
 
 _PAGE = 512
 """Events read at a time: no transaction stays open while the reader thinks, and memory stays bounded."""
@@ -137,9 +138,9 @@ class SqliteJournal:
         (seen,) = self._database.select("PRAGMA data_version")
         return int(seen[0]), self._database.changes
 
-    def pending(self, task: TaskId) -> list[StoredWord]:
+    def pending(self, task: TaskId) -> list[Word]:
         rows = self._database.select(statements.READ_WORDS, (task,))
-        return [StoredWord(key, task, word, text, asked, self._moment(at, task)) for key, word, text, asked, at in rows]
+        return [Word(key, task, word, text, asked, self._moment(at, task)) for key, word, text, asked, at in rows]
 
     def _moment(self, text: str, task: str) -> datetime:
         try:

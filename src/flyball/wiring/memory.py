@@ -6,6 +6,7 @@ import stat
 from functools import lru_cache
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from flyball.core.memory.recalling import recall
@@ -29,19 +30,18 @@ FILES_SHOWN = 40
 """Changed files that a reviewer is told of one by one."""
 
 
-class JournalLearnings:
+class JournalLearnings(msgspec.Struct):
     """The learnings of every task of a journal; what was read once is not read again."""
 
-    def __init__(self, journal: SqliteJournal) -> None:
-        self._journal = journal
-        self._known: dict[TaskId, tuple[int, Learnings]] = {}
+    journal: SqliteJournal
+    _known: dict[TaskId, tuple[int, Learnings]] = {}
 
     def tasks(self) -> dict[str, Learnings]:
         """All of them as of now; a task whose journal cannot be read is left out."""
-        for record in self._journal.tasks():
+        for record in self.journal.tasks():
             after, learnings = self._known.get(record.id, (0, Learnings()))
             with contextlib.suppress(JournalError):
-                for event in self._journal.read_of(record.id, KINDS, after):
+                for event in self.journal.read_of(record.id, KINDS, after):
                     remember(learnings, event)
                     self._known[record.id] = event.seq, learnings
         return {task: learnings for task, (_, learnings) in self._known.items()}

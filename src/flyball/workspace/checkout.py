@@ -48,7 +48,6 @@ class Checkout:
         """Written last: a tree without it is half made, no agent has seen it, and it may be made again."""
 
     def index_of(self, directory: Path) -> Path:
-        """The index of a folder that trees are exported to."""
         return self.exports / hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:16]
 
     def commit_copied(self, copy: str) -> Path:

@@ -10,6 +10,7 @@ import msgspec
 from flyball import faults
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN
+from flyball.ports import Kept
 from flyball.workspace.errors import GitFailed, WorkspaceError
 from flyball.workspace.files import folders_above, remove, scratch_copy
 from flyball.workspace.git import LONG, Git
@@ -36,7 +37,6 @@ def refs_of(task: str, lane: str) -> str:
 
 
 def label_of(name: str) -> str:
-    """The label a ref's last component stands for."""
     return unquote(name, errors="surrogateescape")
 
 
@@ -52,15 +52,6 @@ class CommitAuthor(msgspec.Struct, frozen=True):
 
 
 _FLYBALL = CommitAuthor()
-
-
-class Snapshot(msgspec.Struct, frozen=True):
-    """A saved tree; `notes` say in sentences what git could not hold."""
-
-    commit: str
-    tree: str
-    parent: str | None
-    notes: tuple[str, ...] = ()
 
 
 class WorkingTree(msgspec.Struct, frozen=True):
@@ -148,8 +139,6 @@ def commit_tree(
     vault: Vault, tree: str, parent: str | None, *, message: str, at: datetime, author: CommitAuthor = _FLYBALL
 ) -> str:
     """Write a commit of a tree on a parent, both named by their ids; its own depends on nothing but what is given."""
-    if at.tzinfo is None:
-        raise ValueError(f"the time of a checkpoint must carry its zone, not {at.isoformat()}")
     who = {
         "NAME": author.name,
         "EMAIL": author.email,
@@ -171,7 +160,7 @@ def commit_tree(
 
 def save_labelled(
     work: WorkingTree, prefix: str, known: Mapping[str, str], label: str, *, message: str, at: datetime
-) -> Snapshot:
+) -> Kept:
     """Save a checkpoint on a lane's tip under a label of its own; saving the same tree again gives the same one.
 
     The lane's refs lie below `prefix` and are `known` to stand where they do.
@@ -185,24 +174,23 @@ def save_labelled(
         tree, notes = work.save_tree(tip)
         commit = commit_tree(vault, tree, tip, message=message, at=at)
         vault.move([RefUpdate(prefix + name, commit, None), RefUpdate(prefix + "tip", commit, tip)])
-        return Snapshot(commit, tree, tip, notes)
+        return Kept(commit, tree, tip, notes)
     parent = parent_of(vault, there)
     # The same tree, parent, message and time give the same commit.
     if there == commit_tree(vault, vault.tree(there), parent, message=message, at=at):
         # The kill may have come before the tip followed its label.
         vault.move([RefUpdate(prefix + "tip", there, tip)] if tip == parent else [])
-        return Snapshot(there, vault.tree(there), parent)
+        return Kept(there, vault.tree(there), parent)
     tree, notes = work.save_tree(tip)
     if tree != vault.tree(there):
         raise WorkspaceError(
             f"The label {label} of task {work.task} already names {there[:12]}, whose files differ from those here now.",
             f"Choose another label, or restore it: flyball rollback {work.task} --to {label}",
         )
-    return Snapshot(there, tree, parent, notes)
+    return Kept(there, tree, parent, notes)
 
 
 def time_of(vault: Vault, commit: str) -> datetime:
-    """When a commit's content was written."""
     return datetime.fromtimestamp(int(vault.git().line("log", "--no-walk", "--format=%at", commit)), UTC)
 
 

@@ -4,12 +4,11 @@ from flyball.ports import Refusal
 
 
 class WorkspaceError(Refusal):
-    """A sentence that says what happened and, in `remedy`, what the person can type next."""
+    """A sentence that says what happened, and another with what the person can type next."""
 
     def __init__(self, sentence: str, remedy: str = "") -> None:
         super().__init__(f"{sentence} {remedy}".strip())
         self.sentence = sentence
-        self.remedy = remedy
 
 
 class GitFailed(WorkspaceError):

@@ -19,7 +19,6 @@ from flyball.workspace.checkpoint import (
     refs_of,
     time_of,
 )
-from flyball.workspace.errors import WorkspaceError
 from flyball.workspace.leftovers import Leftovers
 from flyball.workspace.repository import LINK, Repository
 from flyball.workspace.trees import Lines
@@ -100,13 +99,6 @@ class SavedTask:
         """Move refs of the lane from where they are known to stand; one that is right already is left alone."""
         moves = {ref: commit for ref, commit in wanted.items() if known.get(ref) != commit}
         self.vault.move([RefUpdate(self._prefix + ref, commit, known.get(ref)) for ref, commit in moves.items()])
-
-    def _require_home_outside(self) -> None:
-        if self.home.is_relative_to(self.repository.root.resolve()):
-            raise WorkspaceError(
-                f"Flyball's folder {self.home} lies inside the repository {self.repository.root}.",
-                "Set FLYBALL_HOME to a folder outside it.",
-            )
 
     def _fix_base(self, given: Commit | None, *, anew: bool) -> Commit:
         """Fix the starting point once: the user may move HEAD while the task runs. A lane that was closed gets a new one."""
@@ -238,7 +230,6 @@ class SavedTask:
 
     @property
     def is_published(self) -> bool:
-        """Whether the task's branch is there in the user's repository."""
         return publishing.look(self.repository, self.branch).tip is not None
 
     def merged_into(self, head: str, onto: str) -> str:

@@ -56,7 +56,6 @@ def _add(git: Git, paths: list[str]) -> list[str]:
 
 
 def _complaints(done: Captured, start: str) -> list[str]:
-    """What git said on its lines that begin so."""
     lines = done.stderr.decode("utf-8", "backslashreplace").splitlines()
     return [line.removeprefix(start) for line in lines if line.startswith(start)]
 

@@ -112,7 +112,6 @@ def _changed_files(vault: Vault, old: str, new: str) -> tuple[TreeChange, ...]:
 
 
 def numstat(vault: Vault, old: str, new: str) -> tuple[Lines, ...]:
-    """How many lines were added and deleted, file by file."""
     found = []
     for line in records(_compare(vault, old, new, "-z", "--numstat", "--no-renames")):
         added, deleted, path = line.split("\t", 2)

@@ -84,7 +84,8 @@ class UserMerge(msgspec.Struct, frozen=True):
 
     def _unfit_place(self) -> Obstacle | None:
         repository = self.repository
-        back = f"git switch {shlex.quote(self.onto)} && " if self._is_free(self.onto) else ""
+        free = self._git("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{self.onto}").stdout == b"\n"
+        back = f"git switch {shlex.quote(self.onto)} && " if self.onto and free else ""
         if repository.in_progress is not None:
             message = f"a {repository.in_progress} is in progress: finish it, or give it up with git {repository.in_progress} --abort"
             return Obstacle(message, self._command())
@@ -93,11 +94,6 @@ class UserMerge(msgspec.Struct, frozen=True):
         if repository.branch == self.branch:
             return Obstacle("it is the branch that is checked out", f"{back}{self._command()}")
         return None
-
-    def _is_free(self, name: str) -> bool:
-        """Whether a branch is there to switch to."""
-        command = ("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{name}")
-        return bool(name) and self._git(*command).stdout == b"\n"
 
     def _unclean_tree(self) -> Obstacle | None:
         status = self._git(

@@ -15,11 +15,11 @@ from flyball import faults
 from flyball.core.model.naming import LOOP
 from flyball.core.model.task import MAIN, Commit, TaskId
 from flyball.core.text.scrubbing import storable
+from flyball.ports import Kept
 from flyball.workspace import checkout as checkouts, trees
 from flyball.workspace.checkout import Checkout, Slots
 from flyball.workspace.checkpoint import (
     CommitAuthor,
-    Snapshot,
     WorkingTree,
     commit_tree,
     label_name,
@@ -124,7 +124,6 @@ class GitWorkspace(SavedTask):
         A lane starts from the `base` it is given, the task from the user's HEAD. `keep` names folders that a used tree keeps.
         """
         self.repository.require_commit()
-        self._require_home_outside()
         base = self._fix_base(base, anew=base is not None and not self.checkout.ready.exists())
         self.checkout.folder.mkdir(parents=True, exist_ok=True)
         checkouts.remove_scratch(self.checkout)
@@ -174,12 +173,12 @@ class GitWorkspace(SavedTask):
         self._move(self._refs(), {"setup": commit})
         return tuple(storable(name) for name in self._leftovers().names[:_MOST_NAMED])
 
-    def snapshot(self, label: str, message: str, at: datetime) -> Snapshot:
+    def snapshot(self, label: str, message: str, at: datetime) -> Kept:
         """Save the tree as a checkpoint on the tip; the same label and the same files give the same checkpoint."""
         known = self._refs()
         return save_labelled(self._work(known), self._prefix, known, label, message=message, at=at)
 
-    def accept(self, label: str, message: str, at: datetime, *, tree: str, parent: Commit) -> Snapshot:
+    def accept(self, label: str, message: str, at: datetime, *, tree: str, parent: Commit) -> Kept:
         """Keep a measured tree as a checkpoint on `parent`, and make the working tree follow it.
 
         A tree that changed nothing is `parent` under one more label: nobody wants an empty commit on their branch. Nor does
@@ -195,7 +194,7 @@ class GitWorkspace(SavedTask):
         # What was measured is mostly what was saved last, and then no file needs to be touched.
         follows = tip is not None and self.vault.tree(tip) == self.vault.tree(tree)
         self._move(known, {label_name(label): commit} | ({"tip": commit} if follows else {}))
-        return Snapshot(commit, tree, parent, () if follows else self.restore(commit))
+        return Kept(commit, tree, parent, () if follows else self.restore(commit))
 
     def restore(self, commit: str) -> tuple[str, ...]:
         """Make the tree that of a checkpoint (label, id or `tip`) and go on from there; gives back notes."""

@@ -29,7 +29,7 @@ def told(root: Path, files: dict[str, str], *tags: str, **environment: str) -> d
     for words in steps:
         subprocess.run([*git, *words], cwd=root, check=True)
     repository = Repository.find(root)
-    return with_version(environment, repository, repository.require_commit())
+    return with_version(environment, repository)
 
 
 @pytest.mark.parametrize(

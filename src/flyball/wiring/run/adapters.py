@@ -55,7 +55,7 @@ class Adapters:
         self._root = site.repository.root
         self._confine = confinement(site, task.settings, workspace, environment)
         self._private = hiding_logins(self._confine, environment)
-        self._building = with_version(environment, site.repository, site.repository.require_commit())
+        self._building = with_version(environment, site.repository)
 
     def performer(self, people: People) -> Performer:
         task, backlogs = self._task, BacklogFolders(self._root)

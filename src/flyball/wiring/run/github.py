@@ -19,26 +19,25 @@ PATIENCE_S = 120.0
 PROGRAM = "gh"
 
 
-class GitHub:
+class GitHub(msgspec.Struct, frozen=True):
     """Behind the port `PullRequests`. What gh does not confirm with an address is never said to be open."""
 
-    def __init__(self, site: Site, task: TaskId, environment: Mapping[str, str]) -> None:
-        self._site = site
-        self._task = task
-        self._environment = {**environment, "GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"}
+    site: Site
+    task: TaskId
+    environment: Mapping[str, str]
 
     def open(self, request: OpenPullRequest) -> PullRequested:
         """Find the open pull request of the branch, or open one with the text of `pull-request.md`."""
-        program = shutil.which(PROGRAM, path=self._environment.get("PATH", ""))
+        program = shutil.which(PROGRAM, path=self.environment.get("PATH", ""))
         if program is None:
             return self._refusal(request, "the program gh is not installed")
         known = self._run(program, "pr", "list", "--head", request.branch, "--state", "open", "--json", "url")
         url = _first_url(known.stdout) if known is not None and known.code == 0 else ""
         if url:
             return PullRequested(url)
-        view = self._site.view(self._task)
+        view = self.site.view(self.task)
         title, _, body = pull_request(report(view.state, view.history)).partition("\n\n")
-        text = self._site.home.task(self._task) / "pull-request.txt"
+        text = self.site.home.task(self.task) / "pull-request.txt"
         text.write_text(body, encoding="utf-8", errors="backslashreplace")
         into = ["--base", request.into] if request.into else []
         words = ["--head", request.branch, *into, "--title", title, "--body-file", str(text)]
@@ -56,8 +55,9 @@ class GitHub:
 
     def _run(self, program: str, *words: str) -> process.Captured | None:
         try:
+            environment = {**self.environment, "GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"}
             return process.capture(
-                [program, *words], cwd=self._site.repository.root, env=self._environment, timeout=PATIENCE_S
+                [program, *words], cwd=self.site.repository.root, env=environment, timeout=PATIENCE_S
             )
         except process.CommandTimedOut:
             return None
@@ -65,7 +65,7 @@ class GitHub:
             return process.Captured(127, b"", str(error).encode())
 
     def _refusal(self, request: OpenPullRequest, why: str) -> PullRequested:
-        text = Path(".loop", self._task, "pull-request.md")
+        text = Path(".loop", self.task, "pull-request.md")
         again = f"gh pr create --head {request.branch} --fill"
         return PullRequested(detail=f"No pull request was opened: {why}. The text for one is {text}; with gh: {again}")
 

@@ -48,12 +48,10 @@ def edited_paths(workflow: str, source: Source | None) -> tuple[str, ...]:
 
 
 def _take_task(site: Site, task: TaskId) -> Lease:
-    what = f"The task {task}"
     try:
-        return _take(site, task_scope(task), what, site.home.locks)
+        return _take(site, task_scope(task), site.home.locks)
     except LeaseHeld as held:
-        way = _way_on(site, task)
-        raise LeaseHeld(held.scope, held.holder, what=what, way=way) from None
+        raise LeaseHeld(held.scope, held.holder, what=f"The task {task}", way=_way_on(site, task)) from None
 
 
 def _way_on(site: Site, task: TaskId) -> str:
@@ -67,21 +65,21 @@ def _way_on(site: Site, task: TaskId) -> str:
 
 
 def _take_folder(site: Site, folder: Path) -> Lease:
-    what = f"The folder {folder}"
     try:
-        return _take(site, tree_scope(folder), what, site.home.shared_locks)
+        return _take(site, tree_scope(folder), site.home.shared_locks)
     except LeaseHeld as held:
-        raise LeaseHeld(held.scope, held.holder, what=what, task=_worked_on(site, held.holder)) from None
+        task = _worked_on(site, held.holder)
+        raise LeaseHeld(held.scope, held.holder, what=f"The folder {folder}", task=task) from None
 
 
-def _take(site: Site, scope: str, what: str, locks: Path) -> Lease:
+def _take(site: Site, scope: str, locks: Path) -> Lease:
     until = system_clock.monotonic() + PATIENCE
     while True:
         try:
             return Lease.take(site.journal, locks, scope, this_process(system_clock.now()))
         except LeaseHeld as held:
             if held.holder is None or held.holder.is_alive() or system_clock.monotonic() > until:
-                raise LeaseHeld(scope, held.holder, what=what) from None
+                raise
             threading.Event().wait(0.05)
 
 

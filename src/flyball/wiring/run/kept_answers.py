@@ -17,7 +17,6 @@ class KeptAnswers(msgspec.Struct, frozen=True):
     folder: Path
 
     def ask(self, task: Task, asked: Ask, stop: Stop) -> str | None:
-        """The answer that was kept, or that of a person."""
         key = asked.question.kept
         if not key:
             return self.people.ask(task, asked, stop)

@@ -14,18 +14,19 @@ from flyball.workspace.repository import Repository
 _BY_TAGS = re.compile(r"setuptools[_-]scm|hatch-vcs|vcs-versioning")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc|\.?post|\.?dev)\d+)?")
 _TOLD = re.compile(r"^Version: (\S+)$", re.MULTILINE)
+_LONGEST = 1024 * 1024
 _VARIABLE = "SETUPTOOLS_SCM_PRETEND_VERSION"
 _UNKNOWN = "0.1.dev0"
 """What the same tools take in a repository without tags, but for what they add of the commit."""
 
 
-def with_version(environment: Mapping[str, str], repository: Repository, commit: str) -> dict[str, str]:
-    """An environment in which the project of a commit can be built without git; what a person has set stays."""
-    manifest = _text(repository, commit, "pyproject.toml")
-    if not _BY_TAGS.search(manifest + _text(repository, commit, "setup.py") + _text(repository, commit, "setup.cfg")):
+def with_version(environment: Mapping[str, str], repository: Repository) -> dict[str, str]:
+    """An environment in which the project of HEAD can be built without git; what a person has set stays."""
+    manifest, *others = (_text(repository, name) for name in ("pyproject.toml", "setup.py", "setup.cfg"))
+    if not _BY_TAGS.search(manifest + "".join(others)):
         return dict(environment)
-    told = _TOLD.search(_text(repository, commit, "PKG-INFO"))
-    version = _last_tag(repository, commit) or (told[1] if told else _UNKNOWN)
+    told = _TOLD.search(_text(repository, "PKG-INFO"))
+    version = _last_tag(repository) or (told[1] if told else _UNKNOWN)
     return {_variable(manifest): version, **environment}
 
 
@@ -41,18 +42,19 @@ def _variable(manifest: str) -> str:
     return f"{_VARIABLE}_FOR_{re.sub(r'[-_.]+', '_', name).upper()}"
 
 
-def _last_tag(repository: Repository, commit: str) -> str:
-    """The version that the last tag before a commit names."""
+def _last_tag(repository: Repository) -> str:
+    """The version that the last tag names."""
     try:
-        tag = repository.git().out("describe", "--tags", "--abbrev=0", commit).decode("utf-8", "replace")
+        tag = (
+            repository.git()
+            .out("describe", "--tags", "--abbrev=0", repository.require_commit())
+            .decode("utf-8", "replace")
+        )
     except GitFailed:
         return ""
     found = _NUMBER.search(tag)
     return found[0] if found else ""
 
 
-def _text(repository: Repository, commit: str, path: str) -> str:
-    try:
-        return repository.git().out("cat-file", "blob", f"{commit}:{path}").decode("utf-8", "replace")
-    except GitFailed:
-        return ""
+def _text(repository: Repository, path: str) -> str:
+    return (repository.committed_file(path, _LONGEST) or b"").decode("utf-8", "replace")

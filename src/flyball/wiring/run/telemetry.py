@@ -17,10 +17,6 @@ from flyball.engine.driver import Listener
 from flyball.ports import Refusal
 
 
-def _nothing(_event: Event, _state: State) -> None:
-    """Nobody wants to know."""
-
-
 @contextmanager
 def telemetry_of(root: Path, home: RepositoryHome) -> Iterator[Listener]:
     endpoint = ""
@@ -29,7 +25,7 @@ def telemetry_of(root: Path, home: RepositoryHome) -> Iterator[Listener]:
         if file is not None and file.telemetry.otlp and trust.is_trusted(home, file):
             endpoint = file.telemetry.otlp
     if not endpoint or find_spec("opentelemetry") is None:
-        yield _nothing
+        yield lambda _event, _state: None
         return
     tracer, meters, close = _exporting(endpoint)
     spans = Spans(tracer, meters)

@@ -33,6 +33,7 @@ from flyball.measures.gates.junit import TreeIndex
 from flyball.measures.gates.telling import telling_line
 from flyball.ports import Confine, Notify, Refusal, Stop
 from flyball.projections.files.evaluation_report import SHOTS
+from flyball.wiring.memory import LONGEST_TEXT, regular_text
 from flyball.wiring.site import Site
 from flyball.workspace.differences import FileDifference, differences
 from flyball.workspace.workspace import GitWorkspace
@@ -115,9 +116,9 @@ class TrackMeasuring(msgspec.Struct, frozen=True):
         )
         files = self.workspace.list_files(span.head)
         options = options_of(file)
-        command = options.build or build_command(files, lambda path: _text(head / path))
+        command = options.build or build_command(files, lambda path: regular_text(head / path, LONGEST_TEXT))
         build = run_build(commands, command, head, self.settings)
-        summary = "\n".join((track.plan or "", _text(track.path / "fix-log.md")))
+        summary = "\n".join((track.plan or "", regular_text(track.path / "fix-log.md", LONGEST_TEXT) or ""))
         sync = business_sync({each.path: each.lines for each in span.files}, summary)
         coverage = measure_coverage(commands, file, head, files)
         named = {name: self.environment[name] for name in (PYTHONPATH, "CHROMIUM") if name in self.environment}
@@ -254,10 +255,3 @@ def committed_lines(workspace: GitWorkspace, commit: Commit, path: str) -> list[
     """A file's lines as committed, not as in a copy, which a judge may have written into; None where there is no such file."""
     raw = workspace.read_file(commit, path)
     return None if raw is None else raw.decode("utf-8", "replace").split("\n")
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from flyball import process
 from flyball.core.model.outcomes import Stale
 from flyball.core.model.task import Source
@@ -32,21 +34,21 @@ _NOT_LOGGED_IN = 4
 _REASON = "Done by flyball: reviewed and measured"
 
 
-class PlanSources:
+class PlanSources(msgspec.Struct, frozen=True):
     """Performs the effects on the source of a plan, wherever that is kept."""
 
-    def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
-        self._files = PlanFiles(root)
-        self._trackers = Trackers(root, environment)
+    root: Path
+    environment: Mapping[str, str]
 
     def read(self, request: ReadPlan) -> PlanRead:
         if request.source.format not in TRACKERS:
-            return self._files.read(request)
-        plan, digest = self._trackers.read(request.source)
+            return PlanFiles(self.root).read(request)
+        plan, digest = Trackers(self.root, self.environment).read(request.source)
         return PlanRead(digest, None if digest == request.seen else plan)
 
     def mark(self, request: MarkEntries) -> EntriesMarked | Stale:
-        return self._trackers.mark(request) if request.source.format in TRACKERS else self._files.mark(request)
+        is_tracked = request.source.format in TRACKERS
+        return (Trackers(self.root, self.environment) if is_tracked else PlanFiles(self.root)).mark(request)
 
 
 def tracker_source(typed: str) -> Source | None:
@@ -62,12 +64,11 @@ def read_tracker(source: Source, root: Path, environment: Mapping[str, str]) -> 
     return SourceDocument(found, "", title, title, plan.items, living=True, notes=notes_on(plan))
 
 
-class Trackers:
+class Trackers(msgspec.Struct, frozen=True):
     """The issues of a repository, as `bd` or `gh` tells them; nothing they do not confirm is said to be done."""
 
-    def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
-        self._root = root
-        self._environment = {**environment, "GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"}
+    root: Path
+    environment: Mapping[str, str]
 
     def read(self, source: Source) -> tuple[ImportedPlan, str]:
         """All open issues that can be worked, and a hash that tells this answer from another."""
@@ -138,11 +139,12 @@ class Trackers:
         raise DocumentError(f"`{' '.join(words[:3])}` ended with code {done.code}: {why}{login}")
 
     def _run(self, name: str, *words: str) -> process.Captured:
-        program = shutil.which(name, path=self._environment.get("PATH", ""))
+        environment = {**self.environment, "GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"}
+        program = shutil.which(name, path=environment.get("PATH", ""))
         if program is None:
             raise DocumentError(f"The program {name} is not installed; expected it in PATH.")
         try:
-            return process.capture([program, *words], cwd=self._root, env=self._environment, timeout=PATIENCE_S)
+            return process.capture([program, *words], cwd=self.root, env=environment, timeout=PATIENCE_S)
         except process.CommandTimedOut as error:
             raise DocumentError(f"`{name} {words[0]}` did not end within {PATIENCE_S:.0f} s.") from error
         except process.ProgramMissing as error:

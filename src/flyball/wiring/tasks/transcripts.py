@@ -84,7 +84,6 @@ def _show_line(line: bytes, show: Show | None) -> Sequence[Shown]:
 
 
 def _line_start(file: BinaryIO, at: int) -> int:
-    """The first line that begins at or after a place."""
     if not at:
         return 0
     file.seek(at - 1)

@@ -6,7 +6,6 @@ The Stop hook waits for this, so it imports no more than reading and deciding ne
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,12 +15,10 @@ from flyball.core.workflows.backlog.evaluator import evaluate
 from flyball.core.workflows.backlog.selection import is_called
 from flyball.core.workflows.backlog.session_state import count_failures, reset
 from flyball.core.workflows.backlog.values import Build, Evaluation, Gates, Situation
-from flyball.documents.work_folder import WorkFolder
+from flyball.documents.work_folder import SYSTEM, WorkFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-_SYSTEMS = {"linux": "linux", "darwin": "macos", "win32": "windows", "cygwin": "windows"}
 
 
 class Given(msgspec.Struct, frozen=True):
@@ -66,7 +63,7 @@ def evaluate_backlog(
         unrecoverable=given.unrecoverable or (read.state.unrecoverable and not given.reset),
         build=given.build,
         gates=given.gates,
-        environment=(_SYSTEMS.get(sys.platform, sys.platform),),
+        environment=(SYSTEM,),
         validators=validators,
     )
     return EvaluationAnswer(situation, evaluate(situation))

@@ -100,7 +100,10 @@ class Loops(msgspec.Struct, frozen=True):
             failed = tuple(Failure(one.id, one.error[:STORED_ERROR]) for one in result.failed)
             fact = BatchJudged(msgspec.structs.replace(result, failed=failed), seen, verdict)
             journal.append(record.id, [*read, fact], epoch=lease.epoch, at=system_clock.now())
-            notes = [_sentence(each) for each in read]
+            iterations = sum(row.observation is not None for each in read for row in each.rows)
+            notes = [
+                f"the history so far was read from {each.path}: {plural(iterations, 'iteration')}" for each in read
+            ]
             notes += self._render_page(name, record.id, batch_page([*told, fact]))
         return MonitorAnswer(verdict, seen.iteration, tuple(notes))
 
@@ -185,11 +188,6 @@ def _find(journal: SqliteJournal, name: str) -> TaskRecord | None:
 
 def _facts(journal: SqliteJournal, loop: TaskId) -> list[BatchJudged | HistoryImported]:
     return [event.fact for event in journal.read(loop) if isinstance(event.fact, BatchJudged | HistoryImported)]
-
-
-def _sentence(read: HistoryImported) -> str:
-    iterations = sum(row.observation is not None for row in read.rows)
-    return f"the history so far was read from {read.path}: {plural(iterations, 'iteration')}"
 
 
 def _digest(root: Path) -> str:

@@ -21,6 +21,7 @@ from flyball.measures.gates.outside import outside_environments
 from flyball.measures.kept import KeptBaselines
 from flyball.measures.measurer import TreeMeasurer
 from flyball.ports import Notify
+from flyball.wiring.memory import LONGEST_TEXT, regular_text
 from flyball.wiring.run.agents import hiding_logins
 from flyball.wiring.run.confining import confinement
 from flyball.wiring.run.readiness import way_back
@@ -31,7 +32,6 @@ from flyball.workspace.git import records
 from flyball.workspace.sandbox import Unavailable, available
 from flyball.workspace.workspace import GitWorkspace
 
-_LARGEST = 1024 * 1024
 _OUTSIDE_GIT = (".venv/bin/python",)
 
 
@@ -47,7 +47,10 @@ def propose(site: Site) -> Proposal:
         return DIALECTS[agent].logged_in(known, Path(known.get("HOME", "/"))) if agent in DIALECTS else None
 
     return detect(
-        [*files, *there], lambda name: _text(root / name), lambda word: shutil.which(word) is not None, logged_in
+        [*files, *there],
+        lambda name: regular_text(root / name, LONGEST_TEXT),
+        lambda word: shutil.which(word) is not None,
+        logged_in,
     )
 
 
@@ -82,7 +85,7 @@ def try_gates(
         workspace = GitWorkspace(site.repository, folder, TaskId("000-trial"))
         candidate = _commit_files(workspace, folder, head) if uncommitted else head
         blobs = FileBlobs(site.home.blobs)
-        building = with_version(environment, site.repository, head)
+        building = with_version(environment, site.repository)
         measurer = TreeMeasurer(
             directory=folder / "gate",
             repository=site.repository.root,
@@ -128,12 +131,3 @@ def project_facts(site: Site) -> ProjectFacts:
     file = config_file.read(root)
     gates = [t.command for t in file.gates.values()] if file else [line.value for line in propose(site).gates]
     return ProjectFacts(root.name, tuple(gates), tuple(name for name in folders if not name.startswith(".")))
-
-
-def _text(path: Path) -> str | None:
-    try:
-        if not path.is_file() or path.stat().st_size > _LARGEST:
-            return None
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
