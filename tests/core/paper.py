@@ -58,8 +58,8 @@ def plan_step(state: State, lane: Lane) -> Step:
 
 def _work(state: State, lane: Lane, stage: Stage, following: str) -> Step:
     if lane.loop.exiting:
-        saved = kernel.accept(state, lane, stage)
-        return saved if isinstance(saved, Step) else record(Moved(following, lane.stage, "held", lane=lane.name))
+        kernel.accept(state, lane, stage)
+        return record(Moved(following, lane.stage, "held", lane=lane.name))
     return kernel.iterate(state, lane, stage)
 
 
@@ -96,8 +96,6 @@ def _reviewed(state: State, lane: Lane, merged: Integrated) -> Step:
     if measured.measurement.failing:
         return _closed(lane, "the gate is red on the tip", ItemChanged(lane.item, "not-started"))
     answers = panel.convene(state, lane, brief, ("reviewer",), commit=merged.commit)
-    if isinstance(answers, Step):
-        return answers
     if answers["reviewer"][1].claim.verdict != "pass":
         return _closed(lane, "the reviewer rejected it", ItemChanged(lane.item, "not-started"))
     return _accepted(state, lane, merged)
@@ -135,8 +133,6 @@ def track_step(state: State, lane: Lane) -> Step:
 
 def _evaluated(state: State, lane: Lane) -> Step:
     answers = panel.convene(state, lane, brief, EVALUATORS)
-    if isinstance(answers, Step):
-        return answers
     failed = [role for role, (_, turn) in answers.items() if turn.claim.verdict != "pass"]
     if not failed:
         return record(Moved("COMPLETE", "EVALUATE", "every evaluator passed"))

@@ -4,12 +4,12 @@ Each lane is asked in turn, and the first that has something to record or to beg
 append, until nobody has. A lane that cannot go on waits for the others: the task stops when none can.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from msgspec.structs import replace
 
-from flyball.core.loop.step import NOTHING, Step, halt, perform, record
+from flyball.core.loop.step import NOTHING, ComesFirst, Step, halt, perform, record
 from flyball.core.loop.workflow import Workflow
 from flyball.core.model.effects import Ask, Effect, Prepare, PutBack, Restore, Save, Wait
 from flyball.core.model.events import Begun, TaskStopped
@@ -30,7 +30,7 @@ def decide(state: State) -> Step:
         return record(TaskStopped("paused", "paused by a person"))
     workflow = workflow_of(state.task)
     if state.feedback and not _is_rewritten(state, state.main):
-        return _without_begun(state, workflow.reopened(state, state.main))
+        return _without_begun(state, _ask(workflow.reopened, state, state.main))
     stops: list[TaskStopped] = []
     for step in _steps(state, workflow):
         wanted = _without_begun(state, step)
@@ -54,7 +54,7 @@ def _without_begun(state: State, step: Step) -> Step:
 def _steps(state: State, workflow: Workflow) -> Iterator[Step]:
     """What the workflow wants for the task as a whole, then what each lane wants; in a pause only turns that run are seen through."""
     if not state.pausing:
-        yield workflow.coordinate(state) or NOTHING
+        yield _ask(workflow.coordinate, state)
     for lane in state.lanes.values():
         if lane.failed is not None:
             yield halt(_stop_after(state, *lane.failed))
@@ -77,7 +77,15 @@ def _lane_step(state: State, lane: Lane, workflow: Workflow) -> Step:
         return NOTHING if state.is_working(lane) else perform(restore)
     if lane.mend is not None and not lane.loop.consent_wanted:
         return NOTHING if state.is_working(lane) else perform(_put_back(state, lane, lane.mend))
-    return workflow.next(state, lane)
+    return _ask(workflow.next, state, lane)
+
+
+def _ask(question: Callable[..., Step | None], *known: State | Lane) -> Step:
+    """What a workflow wants, or what has to come first."""
+    try:
+        return question(*known) or NOTHING
+    except ComesFirst as waiting:
+        return waiting.step
 
 
 def _put_back(state: State, lane: Lane, measured: Measurement) -> PutBack:

@@ -11,7 +11,7 @@ from tests.support.simulator import START, a_task
 from flyball.core.health.breaker import Breaker
 from flyball.core.loop import casting, guards
 from flyball.core.loop.kernel import spawn, turn_that_counts
-from flyball.core.loop.step import Step
+from flyball.core.loop.step import ComesFirst, Step
 from flyball.core.model.effects import Ask, CountDay, Effect, Recall, RunAgent, Wait
 from flyball.core.model.events import BreakerChanged, Held, LimitHit, TurnSetAside, WindowOpened
 from flyball.core.model.outcomes import DayCounted, Recalled, TurnEnded, TurnKind, Usage
@@ -172,9 +172,9 @@ def _after_turn(kind: TurnKind, *, reset_minutes: int | None, overloads: int = 0
     reset_at = None if reset_minutes is None else START + timedelta(minutes=reset_minutes)
     ended = TurnEnded(kind, "full", reset_at=reset_at)
     known = state(overloads=overloads)
-    found = turn_that_counts(known, known.main, turn, ended)
-    assert isinstance(found, Step)
-    hit, aside = found.facts
+    with pytest.raises(ComesFirst) as raised:
+        turn_that_counts(known, known.main, turn, ended)
+    hit, aside = raised.value.step.facts
     assert isinstance(hit, LimitHit)
     assert isinstance(aside, TurnSetAside)
     assert aside.why == "limited"

@@ -23,7 +23,7 @@ from flyball.core.loop.judge import judge, learnings
 from flyball.core.loop.remembering import recall_first
 from flyball.core.loop.reviewing import commits_shown
 from flyball.core.loop.situation import named_commits, start_of
-from flyball.core.loop.step import NOTHING, Step, perform, record
+from flyball.core.loop.step import NOTHING, ComesFirst, Step, perform, record
 from flyball.core.loop.workflow import BOTH_GATES, Brief
 from flyball.core.model.effects import Measure, RunAgent, Save
 from flyball.core.model.events import Fact, LimitHit, TurnSetAside
@@ -66,8 +66,6 @@ def iterate(
         asking, purpose = ask_for_signal(state, lane), purpose_of(lane)
         return asking or spawn(state, lane, stage.brief, role=stage.role, purpose=purpose, product=stage.product)
     ended = ended_turn(state, lane)
-    if isinstance(ended, Step):
-        return ended
     if turn.measured is None:
         assert turn.saved is not None
         number = turn.effect.turn
@@ -145,12 +143,12 @@ def spawn(
     )
 
 
-def ended_turn(state: State, lane: Lane) -> Step | TurnEnded:
+def ended_turn(state: State, lane: Lane) -> TurnEnded:
     """The lane's turn once its tree is saved and it counts; otherwise what to do about it."""
     turn = lane.turn
     assert turn is not None
     if turn.ended is None:
-        return NOTHING
+        raise ComesFirst(NOTHING)
     if turn.saved is not None:
         return turn_that_counts(state, lane, turn.effect, turn.ended)
     number = turn.effect.turn
@@ -158,21 +156,22 @@ def ended_turn(state: State, lane: Lane) -> Step | TurnEnded:
     label = f"interrupted-{number}" if interrupted else f"turn-{number}"
     message = f"{label}: {state.task.id}"
     key = EffectId(f"save/{number}")
-    return perform(Save(key, lane=lane.name, label=label, message=message, parent=lane.head, turn=number))
+    save = Save(key, lane=lane.name, label=label, message=message, parent=lane.head, turn=number)
+    raise ComesFirst(perform(save))
 
 
-def turn_that_counts(state: State, lane: Lane, effect: RunAgent, outcome: TurnEnded | Interrupted) -> Step | TurnEnded:
+def turn_that_counts(state: State, lane: Lane, effect: RunAgent, outcome: TurnEnded | Interrupted) -> TurnEnded:
     """A turn that ended, if it counts; one that was limited, absent, crashed or interrupted is set aside."""
     number, detail = effect.turn, outcome.detail
     if isinstance(outcome, Interrupted) or outcome.kind == "interrupted":
-        return record(TurnSetAside(number, "interrupted", detail, lane=lane.name))
+        raise ComesFirst(record(TurnSetAside(number, "interrupted", detail, lane=lane.name)))
     if outcome.kind in LIMITED:
         hit = _limit_hit(state, lane, effect.agent, outcome)
-        return record(hit, TurnSetAside(number, "limited", detail, lane=lane.name))
+        raise ComesFirst(record(hit, TurnSetAside(number, "limited", detail, lane=lane.name)))
     if outcome.kind in ABSENT:
-        return record(TurnSetAside(number, "absent", detail, agent=effect.agent, lane=lane.name))
+        raise ComesFirst(record(TurnSetAside(number, "absent", detail, agent=effect.agent, lane=lane.name)))
     if outcome.kind in FAILED:
-        return record(TurnSetAside(number, "crashed", detail, lane=lane.name))
+        raise ComesFirst(record(TurnSetAside(number, "crashed", detail, lane=lane.name)))
     return outcome
 
 
@@ -228,7 +227,7 @@ def verdict_on(
     return (judged, *learnings(state, lane, effect, ended, judged, measured))
 
 
-def accept(state: State, lane: Lane, stage: Stage) -> Step | Saved:
+def accept(state: State, lane: Lane, stage: Stage) -> Saved:
     """Keep what was measured as an accepted checkpoint on the lane's head."""
     assert lane.loop.last is not None
     assert lane.loop.judged is not None
@@ -240,7 +239,8 @@ def accept(state: State, lane: Lane, stage: Stage) -> Step | Saved:
     label = lane.stage if stays == 1 else f"{lane.stage}-{stays}"
     message = commit_message(subject(stage.area, state.task.request), label, state.items)
     tree = lane.loop.last.tree
-    return perform(Save(name, lane=lane.name, label=label, message=message, parent=lane.head, accepted=True, tree=tree))
+    save = Save(name, lane=lane.name, label=label, message=message, parent=lane.head, accepted=True, tree=tree)
+    raise ComesFirst(perform(save))
 
 
 def why_left(lane: Lane) -> str:

@@ -25,9 +25,8 @@ def prepare(state: State, *, checks: bool = False) -> Step | None:
     if state.prepared is None or state.removed:
         key = EffectId(f"prepare/{state.removals}" if state.removed else "prepare")
         return perform(Prepare(key, again=state.prepared is not None))
-    first = _as_delivered(state, state.main) if state.reopened else None
-    if first is not None:
-        return first
+    if state.reopened and (back := _as_delivered(state, state.main)) is not None:
+        return back
     if state.baseline is None:
         base = state.round_base or state.prepared.base
         name = EffectId(f"{BASELINE}-{state.rounds + 1}" if state.rounds else BASELINE)
@@ -78,8 +77,6 @@ def consent(state: State, lane: Lane, brief: Brief, reviewer: str, called: str) 
     if asked is not None and casting.independence(asked, casting.authors(state, lane), state.task.agents) == "same":
         return record(Consented(paths, ALONE, allowed=False, commit=Commit(lane.loop.last.candidate), lane=lane.name))
     answers = panel.convene(state, lane, brief, (reviewer,), commit=lane.loop.last.candidate, purpose="consent")
-    if isinstance(answers, Step):
-        return answers
     effect, turn = answers[reviewer]
     ran = Player(effect.agent, turn.model or effect.model)
     allowed = turn.kind == "ok" and turn.claim.verdict == "pass" and _is_other(state, lane, ran)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from flyball.core.claims import looks
 from flyball.core.claims.claims import Claim
 from flyball.core.loop import kernel, questions, reviewing
-from flyball.core.loop.step import NOTHING, Step, record
+from flyball.core.loop.step import NOTHING, ComesFirst, Step, first, record
 from flyball.core.loop.workflow import Brief
 from flyball.core.model.batch_events import SeatAnswered
 from flyball.core.model.effects import CountDay, Recall, RunAgent
@@ -38,7 +38,7 @@ def convene(
     commit: str = "",
     purpose: str = "",
     read: Read = lambda _effect, _turn: (),
-) -> Step | Answers:
+) -> Answers:
     """What the seats answered on `commit` (the lane's head, where none is named), or what comes before that.
 
     `read` says which facts the workflow makes of an answer as it comes.
@@ -47,13 +47,10 @@ def convene(
     for key, effect in panel.turns.items():
         if key in panel.ended:
             turn = kernel.turn_that_counts(state, lane, effect, panel.ended[key])
-            if isinstance(turn, Step):
-                return turn
             turn = reviewing.number_findings(lane, effect, turn)
-            again = _ask_again(state, lane, panel, effect, turn.claim) if purpose != "consent" else None
-            if again is not None:
-                return again
-            return record(SeatAnswered(effect.turn, effect.role, lane=lane.name), *read(effect, turn))
+            if purpose != "consent":
+                first(_ask_again(state, lane, panel, effect, turn.claim))
+            first(record(SeatAnswered(effect.turn, effect.role, lane=lane.name), *read(effect, turn)))
     taken = {*panel.answers, *(effect.role for effect in panel.turns.values())}
     missing = [seat for seat in seats if seat not in taken]
     room = (state.task.settings.parallel or len(seats)) - len(panel.turns)
@@ -61,11 +58,11 @@ def convene(
         copy = missing[0] if lane.name == MAIN else f"{lane.name}-{missing[0]}"
         wanted = kernel.spawn(state, lane, brief, role=missing[0], purpose=purpose, copy=copy, commit=commit)
         if any(isinstance(effect, RunAgent | Recall | CountDay) for effect in wanted.effects):
-            return wanted
+            raise ComesFirst(wanted)
         # A guard holds: those that may run do, and it is asked again when they have ended.
-        return NOTHING if panel.turns else wanted
+        raise ComesFirst(NOTHING if panel.turns else wanted)
     if panel.turns or missing:
-        return NOTHING
+        raise ComesFirst(NOTHING)
     return {seat: panel.answers[seat] for seat in seats}
 
 

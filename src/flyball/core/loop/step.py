@@ -19,6 +19,20 @@ class Step(NamedTuple):
     halt: TaskStopped | None = None
 
 
+class ComesFirst(Exception):
+    """What has to be recorded or performed before a workflow can go on; only `decide` catches it, and asks again afterwards."""
+
+    def __init__(self, step: Step) -> None:
+        super().__init__(step)
+        self.step = step
+
+
+def first(step: Step | None) -> None:
+    """Go on only if there is no such step."""
+    if step is not None:
+        raise ComesFirst(step)
+
+
 NOTHING = Step()
 
 

@@ -60,9 +60,7 @@ def next_step(state: State, lane: Lane) -> Step:
 
 
 def _written(state: State, lane: Lane) -> Step:
-    saved = kernel.accept(state, lane, WRITE)
-    if isinstance(saved, Step):
-        return saved
+    kernel.accept(state, lane, WRITE)
     if not notes_of(state).texts:
         return record(Noted(f"written in {lane.loop.iteration} iterations"))
     return record(Moved("SHIP", "WRITE", kernel.why_left(lane)))

@@ -17,7 +17,7 @@ from flyball.core.loop.batches import choosing
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.commit_messages import message, subject
 from flyball.core.loop.kernel import Stage
-from flyball.core.loop.step import Step, perform, record
+from flyball.core.loop.step import ComesFirst, Step, first, perform, record
 from flyball.core.loop.undeclared import undeclared_edits
 from flyball.core.memory.recording import panel_revisions
 from flyball.core.model.batch_events import BatchReviewed, SubtaskIntegrated
@@ -47,7 +47,7 @@ def integrate(rules: BatchRules, state: State, lane: Lane) -> Step:
     if not batch.taken:
         return record(BatchReviewed(0, by="nobody"))
     said = rules.judge(state, lane, batch)
-    return said if isinstance(said, Step) else record(said, *panel_revisions(state, lane))
+    return record(said, *panel_revisions(state, lane))
 
 
 def tip(state: State, batch: Batch) -> Commit:
@@ -81,8 +81,6 @@ def _integrate(rules: BatchRules, state: State, lane: Lane, batch: Batch, item: 
             return _merge(rules, state, batch, item.id, key, tip(state, batch))
         alone = {item.id: merged} if isinstance(merged, Integrated) else {}
         gated = _gate(rules, state, lane, alone, EffectId(f"measure/{place}-{item.id}"))
-    if isinstance(gated, Step):
-        return gated
     measured, why = gated
     match merged:
         case Integrated() if why:
@@ -96,7 +94,7 @@ def _integrate(rules: BatchRules, state: State, lane: Lane, batch: Batch, item: 
 
 def _integrate_together(
     rules: BatchRules, state: State, lane: Lane, batch: Batch, merges: Mapping[str, Outcome]
-) -> Step | tuple[str, str] | None:
+) -> tuple[str, str] | None:
     """All pieces one upon the other, then the gates on the last; None if these fail or a person is asked about one: then each goes alone."""
     pieces = {item: merged for item, merged in merges.items() if isinstance(merged, Integrated)}
     if len(pieces) > 1 and any(_outside(rules, state, piece, item).deleted for item, piece in pieces.items()):
@@ -105,9 +103,9 @@ def _integrate_together(
     place = f"{batch.number}-{batch.round}"
     for item in batch.items:
         if item not in batch.results and item not in merges:
-            return _merge(rules, state, batch, item, EffectId(f"integrate/{place}-{item}"), onto)
+            first(_merge(rules, state, batch, item, EffectId(f"integrate/{place}-{item}"), onto))
     gated = _gate(rules, state, lane, pieces, EffectId(f"measure/{place}"))
-    return None if len(pieces) > 1 and not isinstance(gated, Step) and gated[1] else gated
+    return None if len(pieces) > 1 and gated[1] else gated
 
 
 def _merge(rules: BatchRules, state: State, batch: Batch, item: str, key: EffectId, onto: Commit) -> Step:
@@ -139,7 +137,7 @@ def conflict(met: Conflicted) -> str:
 
 def _gate(
     rules: BatchRules, state: State, lane: Lane, pieces: Mapping[str, Integrated], name: EffectId
-) -> Step | tuple[str, str]:
+) -> tuple[str, str]:
     """The measurement of the tip with these pieces, and why it does not hold; the tree that the only piece's lane measured needs none."""
     if not pieces:
         return "", ""
@@ -154,7 +152,7 @@ def _gate(
         items = tuple(choosing.find(state.items, each) for each in pieces)
         consented = {**lane.consented, **_consents(state, pieces)}
         kept = rules.kept(state)
-        return perform(replace(wanted, items=items, consented=consented, tests_may_grow=True, kept=kept))
+        raise ComesFirst(perform(replace(wanted, items=items, consented=consented, tests_may_grow=True, kept=kept)))
     missing = gates.doubts(measured.measurement) + gates.not_all_passing(measured.measurement)
     lines = missing[: gates.SHOWN]
     failed = measured.measurement.failed_gate

@@ -84,9 +84,8 @@ def _needs(state: State, item: str, other: str) -> bool:
 def _work(rules: BatchRules, state: State, lane: Lane) -> Step:
     stage = rules.stage_of(state, lane)
     if lane.loop.exiting:
-        saved = kernel.accept(state, lane, stage)
-        done = Moved(rules.reviewing, lane.stage, kernel.why_left(lane), lane=lane.name)
-        return saved if isinstance(saved, Step) else record(done)
+        kernel.accept(state, lane, stage)
+        return record(Moved(rules.reviewing, lane.stage, kernel.why_left(lane), lane=lane.name))
 
     def narrow(wanted: Measure) -> Measure:
         """What is measured in a lane is its own subtask's work."""

@@ -8,7 +8,7 @@ from flyball.core.claims.values import Rejection
 from flyball.core.loop import panel, questions
 from flyball.core.loop.batches import choosing
 from flyball.core.loop.gates import APPROVING
-from flyball.core.loop.step import Step, record
+from flyball.core.loop.step import ComesFirst, first, record
 from flyball.core.loop.undeclared import is_declared
 from flyball.core.loop.workflow import Brief
 from flyball.core.model.batch_events import BatchReviewed, ReviewUnread
@@ -22,25 +22,23 @@ UNREAD = 3
 
 def review_by(
     state: State, lane: Lane, brief: Brief, role: str, *, commit: str, purpose: str
-) -> Step | tuple[RunAgent, Claim]:
+) -> tuple[RunAgent, Claim]:
     """The turn of a reviewer on a disposable copy of `commit` and what it says, or what comes before that.
 
     Silence is no approval and no reason to send work back: the review is made again, and at last a person is asked.
     """
     if state.batches.unread >= UNREAD:
         text = f"{lane.stage}: the {role} was asked {plural(state.batches.unread, 'time')} and gave no verdict."
-        return questions.put(state, lane, Question("no-verdict", text, questions.FOUR_CHOICES))
+        first(questions.put(state, lane, Question("no-verdict", text, questions.FOUR_CHOICES)))
     answers = panel.convene(state, lane, brief, (role,), commit=commit, purpose=purpose)
-    if isinstance(answers, Step):
-        return answers
     effect, turn = answers[role]
     claim = turn.claim
     if claim.verdict or claim.approved or claim.rejected or claim.findings:
         return effect, claim
-    return record(ReviewUnread(effect.turn, role))
+    raise ComesFirst(record(ReviewUnread(effect.turn, role)))
 
 
-def judge_batch(state: State, batch: Batch, number: int, role: str, claim: Claim) -> Step | BatchReviewed:
+def judge_batch(state: State, batch: Batch, number: int, role: str, claim: Claim) -> BatchReviewed:
     """What the review says of each subtask. An answer that leaves one open is asked about once; after that the whole batch goes back."""
     reviewed = [each.item for each in batch.taken]
     done = [item.id for item in state.items if item.status == "completed"]
@@ -60,7 +58,7 @@ def judge_batch(state: State, batch: Batch, number: int, role: str, claim: Claim
         unnamed = [item for item in reviewed if item not in why and item not in claim.approved]
         unclear += [f"{item} is neither approved nor rejected" for item in unnamed]
     if unclear and not state.batches.unread:
-        return record(ReviewUnread(number, role, "; ".join(unclear)))
+        raise ComesFirst(record(ReviewUnread(number, role, "; ".join(unclear))))
     rejected = {item: why.get(item) or unclear[0] for item in ((*reviewed, *why) if unclear else why)}
     return BatchReviewed(
         number,

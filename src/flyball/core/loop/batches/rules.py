@@ -7,7 +7,6 @@ from collections.abc import Callable
 import msgspec
 
 from flyball.core.loop.kernel import Stage
-from flyball.core.loop.step import Step
 from flyball.core.loop.workflow import Brief
 from flyball.core.model.batch_events import BatchReviewed
 from flyball.core.model.batches import Batch
@@ -29,7 +28,7 @@ class BatchRules(msgspec.Struct, frozen=True):
     consenting: str
     brief: Brief
     stage_of: Callable[[State, Lane], Stage]
-    judge: Callable[[State, Lane, Batch], Step | BatchReviewed]
+    judge: Callable[[State, Lane, Batch], BatchReviewed]
     following: Callable[[State], str]
     kept: Callable[[State], tuple[str, ...]] = lambda _state: ()
     replans: Callable[[State], bool] = lambda _state: False

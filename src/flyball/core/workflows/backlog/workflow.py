@@ -14,7 +14,7 @@ from flyball.core.loop.commit_messages import message, subject
 from flyball.core.loop.feedback import wishes
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.kernel import Stage
-from flyball.core.loop.step import NOTHING, Step, halt, perform, record
+from flyball.core.loop.step import NOTHING, ComesFirst, Step, first, halt, perform, record
 from flyball.core.loop.transitions import BY_A_PERSON, HELD, REJECTED, SKIPPED, Transition, move
 from flyball.core.loop.workflow import BOTH_GATES, Demo, Workflow
 from flyball.core.model.effects import Measure, Restore, Save
@@ -64,9 +64,7 @@ IMPLEMENT = Stage("IMPLEMENT", "implementer", "green", _weigh, brief, product=Tr
 
 
 def next_step(state: State, lane: Lane) -> Step:
-    first = opening.prepare(state)
-    if first is not None:
-        return first
+    first(opening.prepare(state))
     if lane.to_ask:
         return questions.put(state, lane, lane.to_ask[0])
     if lane.loop.consent_wanted:
@@ -74,38 +72,36 @@ def next_step(state: State, lane: Lane) -> Step:
     return _TABLE[lane.stage](state, lane)
 
 
-def _backlog(state: State, issue: str = "") -> Step | BacklogRead:
+def _backlog(state: State, issue: str = "") -> BacklogRead:
     """The backlog as it was read since the last edit, with the whole text of `issue`."""
     seen = record_of(state).seen
     if seen is not None and (not issue or seen.issue == issue):
         return seen
     # An edit that a new session makes again must have ended: what is read beside it may be neither old nor new.
     if any(isinstance(effect, ReadBacklog | EditBacklog) for effect in state.open.values()):
-        return NOTHING
+        raise ComesFirst(NOTHING)
     ignore = state.task.settings.evaluate.ignore
-    return perform(ReadBacklog(EffectId(f"read/{record_of(state).reads + 1}"), cycles.folder(state), issue, ignore))
+    read = ReadBacklog(EffectId(f"read/{record_of(state).reads + 1}"), cycles.folder(state), issue, ignore)
+    raise ComesFirst(perform(read))
 
 
-def _write(state: State, lane: Lane, name: str, *edits: WorkEdit) -> Step | None:
+def _write(state: State, lane: Lane, name: str, *edits: WorkEdit) -> None:
     """Have edits made, once; what somebody else changed meanwhile is read again first."""
     key = EffectId(f"edit/{name}")
     if isinstance(lane.outcomes.get(key), Edited):
-        return None
+        return
     if key in state.open:
-        return NOTHING
+        raise ComesFirst(NOTHING)
     seen = _backlog(state)
-    if isinstance(seen, Step):
-        return seen
     if record_of(state).stale >= STALE_THAT_BLOCK:
-        return questions.put(state, lane, cycles.unwritable_question(edits, record_of(state).stale))
-    return perform(EditBacklog(key, cycles.folder(state), seen.files, edits, state.task.settings.evaluate.ignore))
+        first(questions.put(state, lane, cycles.unwritable_question(edits, record_of(state).stale)))
+    ignore = state.task.settings.evaluate.ignore
+    raise ComesFirst(perform(EditBacklog(key, cycles.folder(state), seen.files, edits, ignore)))
 
 
 def _select(state: State, lane: Lane) -> Step:
     """The next issue by the evaluator's order, in progress from now on, in a tree that holds nothing of another one."""
     seen = _backlog(state)
-    if isinstance(seen, Step):
-        return seen
     if record_of(state).reopened:
         return NOTHING if state.open else perform(cycles.reopening(state, seen))
     said = evaluate(cycles.situation(state, seen))
@@ -117,10 +113,9 @@ def _select(state: State, lane: Lane) -> Step:
         return perform(Restore(EffectId(f"restore/{lane.restores + 1}"), to=lane.head, reason=reason))
     if issue.status != "in-progress":
         taken = SetStatus(issue.file, issue.id, issue.status, "in-progress")
-        return _write(state, lane, f"select-{record_of(state).reads}", taken) or NOTHING
+        _write(state, lane, f"select-{record_of(state).reads}", taken)
+        return NOTHING
     whole = _backlog(state, issue.id)
-    if isinstance(whole, Step):
-        return whole
     fresh = lane.tree == _head_tree(state)
     return record(
         facts.ItemSelected(
@@ -139,9 +134,8 @@ def _implement(state: State, lane: Lane) -> Step:
     """Turns until the gates hold and the agent says it is done; then the validators look."""
     if lane.loop.exiting:
         return record(move(TRANSITIONS, lane, HELD))
-    known = _backlog(state, lane.item)
-    if lane.turn is None and isinstance(known, Step):
-        return known
+    if lane.turn is None:
+        _backlog(state, lane.item)
     return kernel.iterate(state, lane, IMPLEMENT, partial(_narrow, state, lane))
 
 
@@ -163,14 +157,12 @@ def _validate(state: State, lane: Lane) -> Step:
     if lane.loop.judged is not None and lane.loop.judged.batch:
         return record(move(TRANSITIONS, lane, REJECTED, "; ".join(lane.loop.judged.gate_1.missing[:3]) or "rejected"))
     if lane.panel is None:
-        known = _backlog(state, lane.item)
-        if isinstance(known, Step):
-            return known
+        _backlog(state, lane.item)
     assert lane.loop.entry is not None
-    answers = panel.convene(
+    panel.convene(
         state, lane, brief, VALIDATORS, commit=lane.loop.entry.tree, read=lambda e, turn: (reviewing.review(e, turn),)
     )
-    return answers if isinstance(answers, Step) else record(*reviewing.weigh(state, lane))
+    return record(*reviewing.weigh(state, lane))
 
 
 def _accept(state: State, lane: Lane) -> Step:
@@ -180,8 +172,6 @@ def _accept(state: State, lane: Lane) -> Step:
     if isinstance(lane.outcomes.get(name), Saved):
         return record(move(TRANSITIONS, lane, HELD, f"{issue}: measured and validated"))
     seen = _backlog(state, issue)
-    if isinstance(seen, Step):
-        return seen
     withdrawn = cycles.withdrawal(lane, seen)
     if withdrawn is not None:
         return record(withdrawn, move(TRANSITIONS, lane, WITHDRAWN, f"{issue}: {withdrawn.notes[0]}"))
@@ -204,41 +194,35 @@ def _evaluate(state: State, lane: Lane) -> Step:
     if work.evaluated is not None:
         return _act_on(state, lane, work.evaluated)
     if lane.item:
-        unwritten = _settle(state, lane)
-        if unwritten is not None:
-            return unwritten
+        _settle(state, lane)
     seen = _backlog(state)
-    if isinstance(seen, Step):
-        return seen
     freed = [i for i in seen.backlog.issues if i.status == "blocked" and i.id in work.answered]
     if freed:
         edits = (SetStatus(i.file, i.id, "blocked", "in-progress") for i in freed)
-        return _write(state, lane, f"unblock-{work.reads}", *edits) or NOTHING
+        _write(state, lane, f"unblock-{work.reads}", *edits)
+        return NOTHING
     return record(cycles.evaluation_fact(state, evaluate(cycles.situation(state, seen)), seen))
 
 
-def _settle(state: State, lane: Lane) -> Step | None:
-    """Complete the issue, or count its failure; add what the validators found. None once all of it is written."""
+def _settle(state: State, lane: Lane) -> None:
+    """Complete the issue, or count its failure; add what the validators found."""
     work = record_of(state)
     seen = _backlog(state)
     if work.settled is None:
-        return seen if isinstance(seen, Step) else record(cycles.settlement(state, lane, seen))
+        raise ComesFirst(record(cycles.settlement(state, lane, seen)))
     name = f"settle-{work.cycle}"
     if isinstance(lane.outcomes.get(EffectId(f"edit/{name}")), Edited):
-        return None
-    if isinstance(seen, Step):
-        return seen
+        return
     edits = cycles.settling_edits(state, work.settled, seen)
-    return _write(state, lane, name, *edits) if edits else None
+    if edits:
+        _write(state, lane, name, *edits)
 
 
 def _act_on(state: State, lane: Lane, said: facts.Evaluated) -> Step:
     name = f"decision-{said.number}"
     if not isinstance(lane.outcomes.get(EffectId(f"edit/{name}")), Edited):
         seen = _backlog(state)
-        if isinstance(seen, Step):
-            return seen
-        return _write(state, lane, name, *cycles.decision_edits(state, seen, said)) or NOTHING
+        _write(state, lane, name, *cycles.decision_edits(state, seen, said))
     if said.decision == "CONTINUE":
         return record(move(TRANSITIONS, lane, GOING_ON, said.reason))
     completed = len(record_of(state).completed)
@@ -257,13 +241,11 @@ def _act_on(state: State, lane: Lane, said: facts.Evaluated) -> Step:
 def _reopen(state: State, lane: Lane) -> Step:
     """Feedback is new issues, written where all issues stand, and they are selected like all others."""
     seen = _backlog(state)
-    if isinstance(seen, Step):
-        return seen
     name, wanted = f"feedback-{state.rounds + 1}", wishes(state.feedback)
     if not isinstance(lane.outcomes.get(EffectId(f"edit/{name}")), Edited):
         new = proposals.from_feedback(wanted, seen.backlog, state.now)
         if new:
-            return _write(state, lane, name, *(AddIssue(each.issue, each.source) for each in new)) or NOTHING
+            _write(state, lane, name, *(AddIssue(each.issue, each.source) for each in new))
     ids = tuple(issue.id for issue in seen.backlog.issues if " ".join(issue.problem.split()) in wanted)
     return record(TaskReopened(state.feedback, ids), Moved("SELECT", lane.stage, "reopened by a person"))
 

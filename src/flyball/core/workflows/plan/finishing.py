@@ -33,8 +33,6 @@ def final_review(state: State, lane: Lane) -> Step:
         question = Question("final-review-rejected", text, questions.FOUR_CHOICES, detail="\n".join(why))
         return questions.put(state, lane, question)
     said = review_by(state, lane, brief, REVIEWER, commit=lane.head, purpose="final")
-    if isinstance(said, Step):
-        return said
     return record(*panel_revisions(state, lane), *weigh(state, lane, said[0].turn, said[1]))
 
 

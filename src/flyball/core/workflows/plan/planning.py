@@ -12,7 +12,7 @@ from flyball.core.loop.batches import choosing
 from flyball.core.loop.batches.reviewing import review_by
 from flyball.core.loop.gates import APPROVING
 from flyball.core.loop.reviewing import DRAFT
-from flyball.core.loop.step import Step, perform, record
+from flyball.core.loop.step import ComesFirst, Step, perform, record
 from flyball.core.memory.recording import anti_pattern, decisions, revisions
 from flyball.core.model.effects import Option, Question, RunAgent
 from flyball.core.model.events import Fact, ItemsSet, Moved, PersonSpoke, TurnSetAside
@@ -93,10 +93,8 @@ def plan(state: State, lane: Lane) -> Step:
         return record(PlanReviewed(True, "document"), Moved("GATHER", lane.stage, f"the plan is {source.path}"))
     if lane.turn is not None:
         turn = kernel.ended_turn(state, lane)
-        if isinstance(turn, Step):
-            return turn
         text = _drafted_text(state, lane, lane.turn, turn.claim)
-        return text if isinstance(text, Step) else record(*_read(state, lane, lane.turn.effect, turn, text))
+        return record(*_read(state, lane, lane.turn.effect, turn, text))
     if known.rejections >= REVISIONS:
         return questions.put(state, lane, _rejected_question(state))
     if known.clarified >= CLARIFICATIONS:
@@ -104,7 +102,7 @@ def plan(state: State, lane: Lane) -> Step:
     return kernel.spawn(state, lane, brief, role=PLANNER, purpose="plan")
 
 
-def _drafted_text(state: State, lane: Lane, turn: Turn, claim: Claim) -> Step | str:
+def _drafted_text(state: State, lane: Lane, turn: Turn, claim: Claim) -> str:
     """The plan of a planner's turn: from its report, else from the plan.md it edited."""
     if claim.plan.strip() or claim.questions:
         return claim.plan
@@ -114,7 +112,8 @@ def _drafted_text(state: State, lane: Lane, turn: Turn, claim: Claim) -> Step | 
         same = grammar.parse(read.text).items == state.items
         return "" if same else read.text
     assert turn.saved is not None
-    return perform(ReadDraft(key, commit=turn.saved.commit, path=f"{LOOP}/{state.task.id}/plan.md"))
+    draft = ReadDraft(key, commit=turn.saved.commit, path=f"{LOOP}/{state.task.id}/plan.md")
+    raise ComesFirst(perform(draft))
 
 
 def _read(state: State, lane: Lane, effect: RunAgent, turn: TurnEnded, text: str) -> tuple[Fact, ...]:
@@ -163,8 +162,6 @@ def review(state: State, lane: Lane) -> Step:
         why = known.findings[0].message if known.findings else "the plan is to be revised"
         return record(Moved("PLAN", lane.stage, why, rejected=True))
     said = review_by(state, lane, brief, PLAN_REVIEWER, commit=lane.head, purpose=DRAFT)
-    if isinstance(said, Step):
-        return said
     return record(*_verdict(state, lane, *said))
 
 

@@ -16,7 +16,7 @@ from flyball.core.loop.batches import choosing, executing, integrating, lanes, m
 from flyball.core.loop.batches.reviewing import judge_batch, review_by
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.kernel import Stage
-from flyball.core.loop.step import Step
+from flyball.core.loop.step import Step, first
 from flyball.core.loop.transitions import BY_A_PERSON
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.batch_events import BatchReviewed
@@ -44,10 +44,10 @@ def _stage_of(state: State, lane: Lane) -> Stage:
     return Stage(lane.stage, role, "green", gates.green_work, brief, product=True)
 
 
-def _judge(state: State, lane: Lane, batch: Batch) -> Step | BatchReviewed:
+def _judge(state: State, lane: Lane, batch: Batch) -> BatchReviewed:
     """One reviewer on a disposable copy of the candidate tip has its say on every subtask."""
     said = review_by(state, lane, brief, REVIEWER, commit=integrating.tip(state, batch), purpose="batch")
-    return said if isinstance(said, Step) else judge_batch(state, batch, said[0].turn, REVIEWER, said[1])
+    return judge_batch(state, batch, said[0].turn, REVIEWER, said[1])
 
 
 RULES = BatchRules(
@@ -94,9 +94,7 @@ def next_step(state: State, lane: Lane) -> Step:
     """What comes next in a lane: that of the task, or a subtask's."""
     if lane.name != MAIN:
         return lanes.step(RULES, state, lane)
-    first = opening.prepare(state)
-    if first is not None:
-        return first
+    first(opening.prepare(state))
     if lane.to_ask:
         return questions.put(state, lane, lane.to_ask[0])
     return importing.follow(state, lane) or STEPS[lane.stage](state, lane)

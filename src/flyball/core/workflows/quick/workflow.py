@@ -12,7 +12,7 @@ from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
 from flyball.core.loop.feedback import reopen_at, requested_criteria
 from flyball.core.loop.kernel import Stage
 from flyball.core.loop.progress import StageNumbers
-from flyball.core.loop.step import Step, record
+from flyball.core.loop.step import Step, first, record
 from flyball.core.loop.transitions import HELD, LEFT_OUT, REJECTED, Transition, move, skip
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.events import ItemsSet
@@ -35,9 +35,7 @@ TRANSITIONS = (
 
 
 def next_step(state: State, lane: Lane) -> Step:
-    first = opening.prepare(state)
-    if first is not None:
-        return first
+    first(opening.prepare(state))
     if not state.items:
         return record(ItemsSet(requested_criteria(state.task.request), "request"))
     if lane.to_ask:
@@ -49,8 +47,8 @@ def next_step(state: State, lane: Lane) -> Step:
 
 def _implement(state: State, lane: Lane) -> Step:
     if lane.loop.exiting:
-        saved = kernel.accept(state, lane, IMPLEMENT)
-        return saved if isinstance(saved, Step) else record(move(TRANSITIONS, lane, HELD, kernel.why_left(lane)))
+        kernel.accept(state, lane, IMPLEMENT)
+        return record(move(TRANSITIONS, lane, HELD, kernel.why_left(lane)))
     return kernel.iterate(state, lane, IMPLEMENT, lambda wanted: replace(wanted, tests_may_grow=True))
 
 
@@ -69,10 +67,9 @@ def _review(state: State, lane: Lane) -> Step:
     unneeded = gates.left_out(state, lane, lane.loop.entry)
     if unneeded and not lane.loop.iteration and lane.panel is None:
         return record(move(TRANSITIONS, lane, LEFT_OUT, unneeded))
-    asking = kernel.ask_for_signal(state, lane) if lane.panel is None else None
-    answers = asking or panel.convene(state, lane, brief, (REVIEWER,), purpose=kernel.purpose_of(lane))
-    if isinstance(answers, Step):
-        return answers
+    if lane.panel is None:
+        first(kernel.ask_for_signal(state, lane))
+    answers = panel.convene(state, lane, brief, (REVIEWER,), purpose=kernel.purpose_of(lane))
     return record(*kernel.verdict_on(state, lane, REVIEW, *answers[REVIEWER], lane.loop.entry))
 
 

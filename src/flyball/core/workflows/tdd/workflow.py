@@ -12,7 +12,7 @@ from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
 from flyball.core.loop.failures import shows_red
 from flyball.core.loop.feedback import reopen_at, requested_criteria
 from flyball.core.loop.kernel import Stage
-from flyball.core.loop.step import Step, halt, perform, record
+from flyball.core.loop.step import Step, first, halt, perform, record
 from flyball.core.loop.transitions import HELD, LEFT_OUT, Transition, move, skip
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.events import Fact, ItemsSet, Judged, PersonSpoke, TaskStopped, TurnSetAside
@@ -76,17 +76,15 @@ REVIEWER = "qa"
 
 
 def next_step(state: State, lane: Lane) -> Step:
-    first = opening.prepare(state, checks=True) or _require_countable_failures(state)
-    if first is None and not state.items:
-        first = _name_criteria(state, lane)
-    first = first or _asking(state, lane)
-    if first is not None:
-        return first
+    first(opening.prepare(state, checks=True))
+    first(_require_countable_failures(state))
+    if not state.items:
+        first(_name_criteria(state, lane))
+    first(_asking(state, lane))
     if lane.loop.exiting:
         # Both gates held: keep the tree that was measured, then go on; QA changes none, so there is nothing to keep.
-        saved = None if lane.stage == "QA" else kernel.accept(state, lane, STAGES[lane.stage])
-        if isinstance(saved, Step):
-            return saved
+        if lane.stage != "QA":
+            kernel.accept(state, lane, STAGES[lane.stage])
         return record(move(TRANSITIONS, lane, _when_held(lane), kernel.why_left(lane)))
     if lane.stage == "RED" and not lane.loop.iteration and lane.turn is None and shows_red(state):
         return record(move(TRANSITIONS, lane, HELD, "the tests that the request asks for fail already"))
@@ -142,8 +140,6 @@ def _name_criteria(state: State, lane: Lane) -> Step | None:
         return kernel.spawn(state, lane, brief, role="planner", purpose="criteria")
     effect = lane.turn.effect
     turn = kernel.ended_turn(state, lane)
-    if isinstance(turn, Step):
-        return turn
     items = tuple(Item(c.id, c.text) for c in criteria(turn.claim.plan))
     named = ItemsSet(requested_criteria(state.task.request), "request")
     if effect.role != "planner":
@@ -183,10 +179,9 @@ def _review(state: State, lane: Lane) -> Step:
     unneeded = "" if blocked else gates.left_out(state, lane, measured.measurement)
     if unneeded and not lane.loop.iteration and lane.panel is None:
         return record(move(TRANSITIONS, lane, LEFT_OUT, unneeded))
-    asking = kernel.ask_for_signal(state, lane) if lane.panel is None else None
-    answers = asking or panel.convene(state, lane, brief, (REVIEWER,), purpose=kernel.purpose_of(lane))
-    if isinstance(answers, Step):
-        return answers
+    if lane.panel is None:
+        first(kernel.ask_for_signal(state, lane))
+    answers = panel.convene(state, lane, brief, (REVIEWER,), purpose=kernel.purpose_of(lane))
     effect, turn = answers[REVIEWER]
     judged, *learned = kernel.verdict_on(state, lane, stage, effect, turn, measured.measurement)
     assert isinstance(judged, Judged)

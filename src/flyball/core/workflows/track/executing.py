@@ -7,7 +7,7 @@ from flyball.core.loop import gates
 from flyball.core.loop.batches import choosing, executing
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.kernel import Stage
-from flyball.core.loop.step import Step
+from flyball.core.loop.step import Step, first
 from flyball.core.model.batch_events import BatchReviewed
 from flyball.core.model.batches import Batch
 from flyball.core.model.state import Lane, State
@@ -48,26 +48,22 @@ def execute(state: State, lane: Lane) -> Step:
     """Between two batches what a person changed in the page is taken in, and boxes are written."""
     if not choosing.subtask_lanes(state):
         found = pages.read(state)
-        if isinstance(found, Step):
-            return found
-        before = (
-            write_wishes(state, lane) or planning.take_in_edits(state, lane, found) or write_boxes(state, lane, found)
-        )
-        if before is not None:
-            return before
+        write_wishes(state, lane)
+        first(planning.take_in_edits(state, lane, found))
+        write_boxes(state, lane, found)
     return executing.execute(RULES, state, lane)
 
 
-def write_wishes(state: State, lane: Lane) -> Step | None:
+def write_wishes(state: State, lane: Lane) -> None:
     """Have the page hold what a person asked for when they took the track up again, as tasks like any other; once."""
     if record_of(state).wished >= state.rounds:
-        return None
+        return
     wishes = [item for item in state.items if item.group == FEEDBACK.lower() and item.status != "completed"]
     lines = [line for item in wishes for line in (f"- [ ] Task {item.id}: {item.text}", f"  - Acceptance: {item.text}")]
-    return pages.edit(state, lane, f"wishes-{state.rounds}", AddLines(f"## {FEEDBACK}", tuple(lines)))
+    pages.edit(state, lane, f"wishes-{state.rounds}", AddLines(f"## {FEEDBACK}", tuple(lines)))
 
 
-def write_boxes(state: State, lane: Lane, found: TrackRead) -> Step | None:
+def write_boxes(state: State, lane: Lane, found: TrackRead) -> None:
     """Have the page and the metadata say what the branch holds; a task that was rolled back loses the box code gave it."""
     known = record_of(state)
     status = {item.id: item.status for item in state.items}
@@ -81,9 +77,8 @@ def write_boxes(state: State, lane: Lane, found: TrackRead) -> Step | None:
             edits += [AddLines(DISCOVERED, found_there)] if found_there else []
         elif id_ in known.boxed and status.get(id_, "completed") != "completed" and page.box == "x":
             edits.append(SetBox(id_, " "))
-    if not edits:
-        return None
-    return pages.edit(state, lane, f"boxes-{known.reads}", *edits, SetMetadata(checkpoints.execution(state)))
+    if edits:
+        pages.edit(state, lane, f"boxes-{known.reads}", *edits, SetMetadata(checkpoints.execution(state)))
 
 
 def _mark_done(state: State, task: TrackTask) -> MarkDone:

@@ -54,8 +54,6 @@ def fix(state: State, lane: Lane) -> Step:
     """One cycle of mending; beyond the limit a person is asked."""
     known = record_of(state)
     found = pages.read(state)
-    if isinstance(found, Step):
-        return found
     limit = found.max_fix_cycles if found.max_fix_cycles is not None else FIXES
     if found.fix_cycles - known.granted > limit and not lane.loop.reset:
         return questions.put(state, lane, _spent_question(state))
@@ -63,18 +61,15 @@ def fix(state: State, lane: Lane) -> Step:
     heading = f"## {FIX_PHASE} (cycle {known.cycle})"
     lines = tuple(fix_line(key, action) for key, action in _numbered_actions(known.cycle, actions))
     # Once, and not once more after each turn: a person may tick or take out what stands there.
-    told = pages.edit(state, lane, f"fix-phase-{known.cycle}", ef.AddLines(heading, lines))
-    if told is not None and known.phased < known.cycle:
-        return told
+    if known.phased < known.cycle:
+        pages.edit(state, lane, f"fix-phase-{known.cycle}", ef.AddLines(heading, lines))
     if not lane.loop.exiting:
         return _work(state, lane, FIX)
     saved = kernel.accept(state, lane, FIX)
-    if isinstance(saved, Step):
-        return saved
     summary = _summary(state, lane)
     edits = _fix_edits(state, found, actions, saved.commit, summary)
-    told = pages.edit(state, lane, f"fixed-{known.cycle}", *edits)
-    return told or record(
+    pages.edit(state, lane, f"fixed-{known.cycle}", *edits)
+    return record(
         TrackFixed(known.cycle, lane.loop.judged.turn if lane.loop.judged else 0, summary),
         Moved("EVALUATE_EXECUTION", lane.stage, kernel.why_left(lane), accepts_tests=True),
     )
@@ -137,18 +132,14 @@ def _spent_question(state: State) -> Question:
 def sync(state: State, lane: Lane) -> Step:
     """A writer brings the documents of the business up to date, tier by tier; archives are never edited."""
     found = pages.read(state)
-    if isinstance(found, Step):
-        return found
     if not lane.loop.exiting:
         return _work(state, lane, BUSINESS_SYNC)
     saved = kernel.accept(state, lane, BUSINESS_SYNC)
-    if isinstance(saved, Step):
-        return saved
     documents = lane.loop.last.changed if lane.loop.last else ()
     summary = _summary(state, lane)
     row = ef.LogDecision(state.now.date().isoformat(), summary, found.track, documents, saved.commit[:12])
-    told = pages.edit(state, lane, "synced", row, ef.SetMetadata(checkpoints.business_sync(state, documents)))
-    return told or record(
+    pages.edit(state, lane, "synced", row, ef.SetMetadata(checkpoints.business_sync(state, documents)))
+    return record(
         BusinessSynced(lane.loop.judged.turn if lane.loop.judged else 0, documents, summary),
         Moved("COMPLETE", lane.stage, f"up to date: {', '.join(documents)}"),
     )
@@ -159,9 +150,7 @@ def complete(state: State, lane: Lane) -> Step:
     done = sum(item.status == "completed" for item in state.items)
     summary = f"{plural(done, 'task')} done, {_skipped_evaluation(lane) or 'evaluation passed'}"
     closing = ef.CompleteTrack(checkpoints.timestamp(state), summary, retrospective(state))
-    told = pages.edit(state, lane, f"complete-{len(lane.visits)}", closing)
-    if told is not None:
-        return told
+    pages.edit(state, lane, f"complete-{len(lane.visits)}", closing)
     known = record_of(state)
     gates_told = shipping.gates_told(state, lane, "gates and evaluators passed")
     passed = f"{gates_told}; {plural(done, 'task')} done"

@@ -4,7 +4,7 @@ The documents are the user's and are edited in the user's tree; the branch never
 """
 
 from flyball.core.loop import questions
-from flyball.core.loop.step import NOTHING, Step, perform
+from flyball.core.loop.step import NOTHING, ComesFirst, first, perform
 from flyball.core.model.effects import Option, Question
 from flyball.core.model.state import Lane, State
 from flyball.core.model.task import EffectId
@@ -27,30 +27,28 @@ def protected_paths(state: State) -> tuple[str, ...]:
     return (folder(state), *(f"{above}/{name}" for name in _PAGES if above))
 
 
-def read(state: State) -> Step | TrackRead:
+def read(state: State) -> TrackRead:
     known = record_of(state)
     if known.seen is not None:
         return known.seen
     # An edit that a new session makes again must have ended: what is read beside it may be neither old nor new.
     if any(isinstance(effect, ReadTrack | EditTrack) for effect in state.open.values()):
-        return NOTHING
-    return perform(ReadTrack(EffectId(f"read/track-{known.reads + 1}"), path=folder(state)))
+        raise ComesFirst(NOTHING)
+    raise ComesFirst(perform(ReadTrack(EffectId(f"read/track-{known.reads + 1}"), path=folder(state))))
 
 
-def edit(state: State, lane: Lane, name: str, *edits: Edit) -> Step | None:
-    """Have edits made, once in a stay; what somebody else changed meanwhile is read again first. None: they are made."""
+def edit(state: State, lane: Lane, name: str, *edits: Edit) -> None:
+    """Have edits made, once in a stay; what somebody else changed meanwhile is read again first."""
     key = EffectId(f"edit/{name}")
     if isinstance(lane.outcomes.get(key), TrackEdited) or not edits:
-        return None
+        return
     if key in state.open:
-        return NOTHING
+        raise ComesFirst(NOTHING)
     found = read(state)
-    if isinstance(found, Step):
-        return found
     if record_of(state).stale >= STALE_THAT_BLOCK:
         # Put again on resuming: whoever wrote there may have stopped.
         options = (Option("reset", "try again"), Option("abort", "end the task"))
         told = plural(record_of(state).stale, "time")
         text = f"The documents in {folder(state)} changed {told} while flyball was about to write them. Who else writes there?"
-        return questions.put(state, lane, Question("track-contended", text, options, again=True))
-    return perform(EditTrack(key, path=folder(state), seen=found.files, edits=edits))
+        first(questions.put(state, lane, Question("track-contended", text, options, again=True)))
+    raise ComesFirst(perform(EditTrack(key, path=folder(state), seen=found.files, edits=edits)))

@@ -34,14 +34,13 @@ def plan(state: State, lane: Lane) -> Step:
     """Take over the page, or have one written; `metadata.json` says which step the track is in."""
     known = record_of(state)
     found = pages.read(state)
-    if isinstance(found, Step):
-        return found
     if lane.turn is not None:
         turn = kernel.ended_turn(state, lane)
-        return turn if isinstance(turn, Step) else record(*_read(state, lane.turn.effect.turn, turn, found))
+        return record(*_read(state, lane.turn.effect.turn, turn, found))
     if known.draft:
         edits = (WritePlan(known.draft, known.version), SetMetadata(checkpoints.plan(state, known.version)))
-        return pages.edit(state, lane, f"plan-{known.version}", *edits) or NOTHING
+        pages.edit(state, lane, f"plan-{known.version}", *edits)
+        return NOTHING
     page = read_tasks(found.plan, found.elsewhere)
     if not known.version and page.tasks:
         told = f"{plural(len(page.items), 'task')} in plan.md"
@@ -119,13 +118,10 @@ def evaluate(state: State, lane: Lane) -> Step:
     """Code looks first, then another turn; what neither holds anything against is worked to."""
     known = record_of(state)
     found = pages.read(state)
-    if isinstance(found, Step):
-        return found
     if known.approved:
         edit = SetMetadata(checkpoints.plan_evaluation(state, known.checked))
-        return pages.edit(state, lane, f"plan-approved-{known.version}", edit) or record(
-            Moved("EXECUTE", lane.stage, "the plan is approved")
-        )
+        pages.edit(state, lane, f"plan-approved-{known.version}", edit)
+        return record(Moved("EXECUTE", lane.stage, "the plan is approved"))
     if known.findings:
         return record(Moved("PLAN", lane.stage, known.findings[0].message, rejected=True))
     page = read_tasks(found.plan, found.elsewhere)
@@ -134,8 +130,6 @@ def evaluate(state: State, lane: Lane) -> Step:
         wrong = tuple(Finding("major", problem, "plan.md") for problem in page.wrong)
         return record(TrackPlanEvaluated(False, "code", checks=checks, findings=wrong))
     answers = panel.convene(state, lane, brief, (PLAN_EVALUATOR,), purpose=DRAFT)
-    if isinstance(answers, Step):
-        return answers
     effect, turn = answers[PLAN_EVALUATOR]
     if not turn.claim.verdict and not turn.claim.findings:
         return record(TurnSetAside(effect.turn, "crashed", "the evaluation gave no verdict", lane=lane.name))

@@ -13,7 +13,7 @@ from flyball.core.evaluation.judging import JudgeSeat, TrackMatter, failed_seat,
 from flyball.core.evaluation.verdict import TrackEvaluation, aggregate, weigh_evaluator
 from flyball.core.loop import opening, panel, questions, reviewing
 from flyball.core.loop.batches import integrating, lanes, monitoring, settling
-from flyball.core.loop.step import Step, halt, perform, record
+from flyball.core.loop.step import ComesFirst, Step, halt, perform, record
 from flyball.core.loop.transitions import BY_A_PERSON
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.events import Moved, TaskStopped
@@ -34,12 +34,8 @@ def evaluate(state: State, lane: Lane) -> Step:
     if known.evaluation is not None and known.evaluated_in == visit:
         return _go_on(state, lane, known.evaluation)
     found = pages.read(state)
-    if isinstance(found, Step):
-        return found
-    told = executing.write_boxes(state, lane, found)
-    told = told or pages.edit(state, lane, f"evaluating-{visit}", ef.BeginEvaluation(checkpoints.timestamp(state)))
-    if told is not None:
-        return told
+    executing.write_boxes(state, lane, found)
+    pages.edit(state, lane, f"evaluating-{visit}", ef.BeginEvaluation(checkpoints.timestamp(state)))
     assert state.prepared is not None
     base, key = state.prepared.base, EffectId(f"measure-track/{visit}")
     measured = lane.outcomes.get(key)
@@ -48,8 +44,6 @@ def evaluate(state: State, lane: Lane) -> Step:
         return perform(ef.MeasureTrack(key, path=folder, candidate=lane.head, base=base, chosen=found.chosen))
     seats = _seats(state, base, found, measured)
     checked = _judge(state, lane, found, seats) if seats else ef.AnswersChecked()
-    if isinstance(checked, Step):
-        return checked
     results = tuple(_results(found, measured, seats, checked))
     evaluation = aggregate(found.track, results, measured.structural, measured.sync, base=base, head=lane.head)
     cycle = 1 + max(known.cycle, last_cycle(found.plan)) if evaluation.verdict == "FAIL" else 0
@@ -77,18 +71,16 @@ def _seats(state: State, base: Commit, found: ef.TrackRead, measured: ef.TrackMe
     return judged_passes(sound, _cards(found), matter)
 
 
-def _judge(state: State, lane: Lane, found: ef.TrackRead, seats: tuple[JudgeSeat, ...]) -> Step | ef.AnswersChecked:
+def _judge(state: State, lane: Lane, found: ef.TrackRead, seats: tuple[JudgeSeat, ...]) -> ef.AnswersChecked:
     """Ask each judge its own question, with a form for the answer, and have checked what they cite."""
     questions = {seat.role: seat.prompt for seat in seats}
     answers = panel.convene(state, lane, lambda _state, _lane, role, _purpose: questions[role], tuple(questions))
-    if isinstance(answers, Step):
-        return answers
     key = EffectId(f"check-answers/{len(lane.visits)}")
     checked = lane.outcomes.get(key)
     if isinstance(checked, ef.AnswersChecked):
         return checked
     said = {seat.evaluator: answers[seat.role][1].final_message for seat in seats}
-    return perform(ef.CheckAnswers(key, candidate=lane.head, chosen=found.chosen, answers=said))
+    raise ComesFirst(perform(ef.CheckAnswers(key, candidate=lane.head, chosen=found.chosen, answers=said)))
 
 
 def _results(
@@ -108,9 +100,7 @@ def _results(
 def _go_on(state: State, lane: Lane, evaluation: TrackEvaluation) -> Step:
     """Write the report and the metadata, then go where the verdict leads."""
     number = record_of(state).evaluations
-    told = pages.edit(state, lane, f"evaluated-{number}", ef.WriteEvaluation(evaluation, checkpoints.timestamp(state)))
-    if told is not None:
-        return told
+    pages.edit(state, lane, f"evaluated-{number}", ef.WriteEvaluation(evaluation, checkpoints.timestamp(state)))
     first = evaluation.fix_actions[0].text if evaluation.fix_actions else "every evaluator and every check passes"
     more = len(evaluation.fix_actions) - 1
     reason = f"{evaluation.verdict}: {first}" + (f", and {more} more" if more > 0 else "")
