@@ -222,7 +222,6 @@ def measure(state: State, lane: Lane, stage: Stage, name: EffectId, candidate: C
 def verdict_on(
     state: State, lane: Lane, stage: Stage, effect: RunAgent, ended: TurnEnded, measured: Measurement
 ) -> tuple[Fact, ...]:
-    """The verdict on a turn, and what is learnt from it."""
     judged = judge(state, lane, stage.weigh, effect, ended, measured, strikes=stage.strikes)
     return (judged, *learnings(state, lane, effect, ended, judged, measured))
 

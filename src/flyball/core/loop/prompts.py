@@ -235,7 +235,6 @@ def _learnings(state: State, lane: Lane) -> str:
 
 
 def _proposed_decisions(state: State) -> str:
-    """The decisions of the work that is reviewed."""
     facts = [each.fact for each in state.learnings.known.values() if each.standing == "proposed"]
     lines = (clean(f"{fact.number} {fact.title}: {fact.choice}", LEARNING_LENGTH) for fact in facts[-PROPOSED_SHOWN:])
     return listed("Decisions of this work, not accepted yet", tuple(lines))

@@ -239,7 +239,6 @@ def _project_prompts(state: State) -> Iterator[str]:
 
 
 def _left_to_do(state: State, history: TaskHistory) -> tuple[str, ...]:
-    """What somebody would still have to do or look at."""
     left = [f"{i.id}: {plain(i.text)}" for i in standing.live_items(state) if i.status != "completed"]
     left += (f"the last turn names: {each}" for each in standing.reported_left(state))
     left += missing_conditions(state)

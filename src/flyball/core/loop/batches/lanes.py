@@ -25,7 +25,6 @@ REPLAN = "re-plan"
 
 
 def step(rules: BatchRules, state: State, lane: Lane) -> Step:
-    """What comes next in a subtask's lane."""
     if state.baseline is None or state.removed:
         return NOTHING
     dropped = choosing.why_dropped(state, lane)
