@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from flyball.core.health.breaker import Strikes
 from flyball.core.loop import casting, guards, questions
-from flyball.core.loop.authorised import authorised_changes
 from flyball.core.loop.commit_messages import message as commit_message, subject
 from flyball.core.loop.failures import required_work
 from flyball.core.loop.gates import Weigh
+from flyball.core.loop.guidance import authorised_changes
 from flyball.core.loop.judge import judge, learnings
 from flyball.core.loop.remembering import recall_first
 from flyball.core.loop.reviewing import commits_shown
