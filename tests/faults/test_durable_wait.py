@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from tests.faults.world import World, check_journal
+from tests.faults.world import TDD_ITERATIONS, World, check_journal
 
 from flyball.core.model.effects import RunAgent, Wait
 from flyball.core.model.events import Begun, LimitHit
@@ -26,9 +26,9 @@ def test_a_kill_during_a_wait_neither_lengthens_it_nor_cuts_it_short(world: Worl
     limit = next(e.fact for e in events if isinstance(e.fact, LimitHit))
     turns = [e for e in events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, RunAgent)]
     assert turns[1].at >= limit.until
-    assert len(turns) == 6
+    assert len(turns) == TDD_ITERATIONS + 1, "the one that met the limit was made again"
     waits = [e.fact.effect for e in events if isinstance(e.fact, Begun) and isinstance(e.fact.effect, Wait)]
     assert {(wait.id, wait.until) for wait in waits} == {("wait/1", limit.until)}
     state = world.state()
-    assert (state.decision, state.iterations, state.main.crashes) == ("DONE", 5, 0)
+    assert (state.decision, state.iterations, state.main.crashes) == ("DONE", TDD_ITERATIONS, 0)
     check_journal(events)

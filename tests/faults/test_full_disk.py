@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.faults.world import TASK, World, check_journal
+from tests.faults.world import TASK, TDD_ITERATIONS, World, check_journal
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +67,7 @@ def test_a_disk_that_fills_up_below_flyballs_home_stops_the_loop_and_loses_nothi
     world.finish()
     assert world.events()[: len(before)] == before
     state = world.state()
-    assert (state.decision, state.iterations) == ("DONE", 5)
+    assert (state.decision, state.iterations) == ("DONE", TDD_ITERATIONS)
     check_journal(world.events())
 
 
@@ -85,7 +85,7 @@ def test_a_disk_that_fills_up_below_the_repository_stops_the_loop_and_loses_noth
     free(ballast)
     world.finish()
     assert world.events()[: len(before)] == before
-    assert (world.state().decision, world.state().iterations) == ("DONE", 5)
+    assert (world.state().decision, world.state().iterations) == ("DONE", TDD_ITERATIONS)
     assert world.belongings() == belongings
     check_journal(world.events())
 

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from tests.faults.world import BRANCH, TASK, Result, World, check_journal
+from tests.faults.world import BRANCH, TASK, TDD_ITERATIONS, Result, World, check_journal
 
 pytestmark = pytest.mark.slow
 
@@ -83,7 +83,7 @@ def test_a_loop_folder_deleted_during_the_run_is_rendered_again_whole(world: Wor
     shutil.rmtree(world.repository / ".loop")
     go.touch()
     assert "DONE" in world.said(process)
-    assert (world.loop / "phase-status.log").read_text().count("---PRP_PHASE_STATUS---") == 6
+    assert (world.loop / "phase-status.log").read_text().count("---PRP_PHASE_STATUS---") == TDD_ITERATIONS + 1
     assert (world.loop / "loop-state.json").exists()
 
 
@@ -102,7 +102,7 @@ def test_a_tasks_checkout_deleted_between_runs_is_made_again_from_the_vault(worl
     shutil.rmtree(world.tree)
     said = world.finish()
     state = world.state()
-    assert (state.decision, state.iterations) == ("DONE", 5), said
+    assert (state.decision, state.iterations) == ("DONE", TDD_ITERATIONS), said
     check_journal(world.events())
 
 

@@ -228,5 +228,5 @@ def test_a_document_with_boxes_that_is_no_plan_says_how_to_have_it_worked_as_one
     plan = Plan(world, "docs/notes.md", MIXED)
     code, said = plan.run("--max-iterations", "1")
     assert code == 4, said
-    told = "docs/notes.md is taken as a document for tdd: its boxes are neither worked one by one nor ticked. "
+    told = "docs/notes.md is taken as a document for quick: its boxes are neither worked one by one nor ticked. "
     assert f"{told}To work it as a plan: flyball run --workflow plan --from docs/notes.md --new" in said

@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from tests.faults.world import World, check_journal
+from tests.faults.world import TDD_ITERATIONS, World, check_journal
 
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.events import Begun, Ended
@@ -36,9 +36,9 @@ def test_partial_edits_of_a_killed_turn_are_kept_in_a_checkpoint_and_shown_to_th
     assert world.vault("show", f"{kept.commit}:partial.txt") == "half done"
     second = next(f.effect for f in facts if isinstance(f, Begun) and f.effect.id == "turn/2")
     assert isinstance(second, RunAgent)
-    assert "The previous turn was interrupted" in second.prompt
-    assert kept.commit in second.prompt
-    assert world.state().iterations == 5
+    assert "The turn before was cut off" in second.prompt
+    assert kept.commit[:12] in second.prompt
+    assert world.state().iterations == TDD_ITERATIONS
     check_journal(world.events())
 
 

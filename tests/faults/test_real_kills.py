@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.faults.world import TASK, Result, World, check_journal, check_repository
+from tests.faults.world import TASK, TDD_ITERATIONS, Result, World, check_journal, check_repository
 
 import flyball
 
@@ -86,7 +86,7 @@ def test_a_rollback_that_was_killed_can_be_made_again_or_left_alone(world: World
         assert code == 0, said
         assert not (world.tree / "partial.txt").exists()
     world.finish(attempts=1)
-    assert (world.state().decision, world.state().iterations) == ("DONE", 5)
+    assert (world.state().decision, world.state().iterations) == ("DONE", TDD_ITERATIONS)
     check_journal(world.events())
     check_repository(world)
 
@@ -99,7 +99,7 @@ def test_the_installed_command_is_killed_and_resumed(world: World, kill: str) ->
     assert f"killed at {kill.partition(':')[0]}" in said
     code, said = world.installed("resume")
     assert code == 0, said
-    assert (world.state().decision, world.state().iterations) == ("DONE", 5)
+    assert (world.state().decision, world.state().iterations) == ("DONE", TDD_ITERATIONS)
     check_journal(world.events())
     check_repository(world)
 

@@ -4,7 +4,7 @@ import signal
 import time
 
 import pytest
-from tests.faults.world import TASK, World, check_journal
+from tests.faults.world import TASK, TDD_ITERATIONS, World, check_journal
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ def test_a_signal_ends_the_agents_tree_saves_and_leaves_the_task_resumable(
     assert (stopped.kind, number.name in stopped.reason) == ("interrupted", True)
     world.finish()
     assert world.state().decision == "DONE"
-    assert world.state().iterations == 5
+    assert world.state().iterations == TDD_ITERATIONS
     check_journal(world.events())
 
 
@@ -58,5 +58,5 @@ def test_a_measurement_that_was_broken_off_is_made_again(world: World, number: s
     assert world.orphans() == []
     world.finish()
     state = world.state()
-    assert (state.decision, state.iterations, state.turns) == ("DONE", 5, 5)
+    assert (state.decision, state.iterations, state.turns) == ("DONE", TDD_ITERATIONS, TDD_ITERATIONS)
     check_journal(world.events())

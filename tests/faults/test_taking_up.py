@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.faults.world import TASK, World, check_journal
+from tests.faults.world import TASK, TDD_ITERATIONS, World, check_journal
 
 pytestmark = pytest.mark.slow
 
@@ -84,7 +84,7 @@ def test_a_document_that_changed_under_an_unfinished_task_is_not_taken_for_the_o
     ("answer", "code", "turns", "known"),
     [
         ("abort\n", 0, 1, [TASK]),
-        ("resume\n", 0, 5, [TASK]),
+        ("resume\n", 0, TDD_ITERATIONS, [TASK]),
         ("new\nyes\n", 4, 1, [TASK, "002-greet-the-world"]),
     ],
     ids=["abort", "resume", "new"],

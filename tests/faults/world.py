@@ -29,6 +29,8 @@ PROGRAMS = Path(__file__).parent / "programs"
 REQUEST = "# Greet the world\n\n### Acceptance Criteria\n- [ ] greets the world\n"
 TASK = TaskId("001-greet-the-world")
 BRANCH = f"flyball/{TASK}"
+TDD_ITERATIONS = 4
+"""One for each stage of `tdd` but REFACTOR, which a measurement makes unnecessary."""
 LONGEST_S = 300
 
 
