@@ -81,7 +81,6 @@ def _lane_step(state: State, lane: Lane, workflow: Workflow) -> Step:
 
 
 def _ask(question: Callable[..., Step | None], *known: State | Lane) -> Step:
-    """What a workflow wants, or what has to come first."""
     try:
         return question(*known) or NOTHING
     except ComesFirst as waiting:

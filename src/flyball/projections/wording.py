@@ -37,7 +37,6 @@ def money(usd: float | None, known: float = 0.0, *, estimated: bool = False, dig
 
 
 def describe_day(day: DayCounted, limits: Limits = NO_LIMITS) -> str:
-    """What was spent in a day, of what its budgets allow."""
     tokens = f"{day.usage.tokens:,}" if day.usage.tokens or not day.turns else "–"
     of_usd = f" of {limits.budget_usd_per_day:g}" if limits.budget_usd_per_day else ""
     of_tokens = f" of {limits.budget_tokens_per_day:,}" if limits.budget_tokens_per_day else ""

@@ -111,7 +111,6 @@ def _change(request: Request, site: Site, found: Known) -> tuple[Change, str]:
 
 
 def _turn(turn: str, iteration: str, found: Known) -> int | None:
-    """The turn that is named, or the one an iteration judged."""
     marks = found.history.timeline.marks
     judged = number_in(iteration, 0)
     return marks[judged - 1].turn if 0 < judged <= len(marks) else number_in(turn, 0) or None

@@ -164,7 +164,6 @@ def read_task(request: Request) -> tuple[Site, Known]:
 
 
 def number_in(text: str, other: int) -> int:
-    """The number in a part of an address, or another where there is none."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else other
 
 

@@ -12,7 +12,6 @@ KIND = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def metrics(request: Request) -> Response:
-    """A number for each task and thing that is counted."""
     return PlainTextResponse("\n".join([*exposition(list(sites_of(request).summaries())), ""]), media_type=KIND)
 
 

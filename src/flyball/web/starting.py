@@ -83,7 +83,6 @@ def _trusted_agents(site: Site) -> set[str]:
 
 
 def begin(request: Request, form: Mapping[str, str]) -> Response:
-    """A task was asked for."""
     site = sites_of(request).all().get(form.get("repo", ""))
     if site is None:
         return start(request, refused="Choose a repository that flyball knows.", values=form)

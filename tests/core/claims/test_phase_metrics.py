@@ -49,10 +49,12 @@ def test_each_mapping_is_found_and_other_keys_are_not():
     )
 
 
-def test_a_line_that_is_no_pair_is_noted_and_the_rest_kept():
-    (found,) = parse_metrics("RED_PHASE_METRICS:\n  what is this\n  tests_generated: 4")
-    assert found.values == {"tests_generated": 4}
-    assert found.problems == ("RED_PHASE_METRICS: 'what is this' is not `key: value`",)
+@pytest.mark.parametrize("line", ["what is this", "- 3", "{a: 1", "a: b: c"])
+def test_a_mapping_with_a_line_that_is_no_pair_is_named_and_left_out(line):
+    (found,) = parse_metrics(f"RED_PHASE_METRICS:\n  {line}\n  tests_generated: 4")
+    assert found.values == {}
+    (problem,) = found.problems
+    assert problem.startswith("RED_PHASE_METRICS is not YAML in line ")
 
 
 @pytest.mark.parametrize("text", ["1e999", "nan", ".inf", "9" * 400, "0x10", "yes"])

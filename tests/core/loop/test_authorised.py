@@ -3,7 +3,7 @@
 import pytest
 from tests.support.builders import Story, tdd_task
 
-from flyball.core.loop.authorised import authorised_changes
+from flyball.core.loop.guidance import authorised_changes
 from flyball.core.model.events import ItemsSet, PersonSpoke, QuestionClosed
 from flyball.core.model.task import MAIN, EffectId, Item
 from flyball.measures.tampering.protected import exempt

@@ -180,7 +180,6 @@ def _open_task(site: Site, shown: Demo) -> TaskId:
 
 
 def _summary(site: Site, task: TaskId, *, keep: bool, open_: bool) -> Iterator[str]:
-    """What the person has just watched, told from the facts."""
     from flyball.projections.views.report import report
 
     view = site.view(task)

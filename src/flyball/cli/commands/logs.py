@@ -129,7 +129,6 @@ def _hiding(site: Site, task: TaskId) -> Callable[[str], str]:
 
 
 def _given_to(site: Site, task: TaskId, turn: int) -> tuple[RecalledLearning, ...]:
-    """The learnings that stood in a turn's prompt, as they were recalled for it."""
     lanes: dict[str, str] = {}
     known: dict[str, tuple[RecalledLearning, ...]] = {}
     given: tuple[RecalledLearning, ...] = ()

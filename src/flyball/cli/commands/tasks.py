@@ -47,7 +47,6 @@ def list_tasks(as_json: AsJson = False) -> None:
 
 
 def _cells(site: Site, task: TaskId) -> list[str]:
-    """What a person wants to know at a glance, in columns."""
     from flyball.clock import system_clock
     from flyball.projections.views.situation import sentence, situation
     from flyball.projections.views.standing import is_delivered

@@ -148,7 +148,6 @@ class Board:
 
     @contextmanager
     def _away(self) -> Iterator[None]:
-        """The terminal as it was, for a while."""
         self._give_back()
         try:
             yield

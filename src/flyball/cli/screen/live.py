@@ -46,7 +46,6 @@ class Controls(msgspec.Struct, frozen=True):
 
 
 def usable(console: Console | None = None) -> bool:
-    """Whether this terminal can move its cursor."""
     shown = console or Console()
     return shown.is_terminal and not shown.is_dumb_terminal
 

@@ -50,7 +50,6 @@ def put_bytes(data: bytes) -> None:
 
 
 def put_error_bytes(data: bytes) -> None:
-    """The same on stderr."""
     if sys.stderr.isatty():
         data = _for_screen(data.decode("utf-8", "backslashreplace")).encode()
     sys.stderr.buffer.write(data)

@@ -43,7 +43,6 @@ class BatchUnreadable(ValueError):
 
 
 def batch_of(raw: bytes) -> BatchResult:
-    """The batch result that bytes hold, in either form."""
     if raw.lstrip(_BLANK)[:1] in {b"{", b"["}:
         return _of_json(raw)
     try:

@@ -73,7 +73,6 @@ def advise(history: History, line: StreamObservation, thresholds: Thresholds = _
 
 
 def of_stream(line: StreamObservation, history: History) -> Observation:
-    """A foreign loop's iteration, its gates' outputs read."""
     red = [gate for gate in line.gates if not gate.passed]
     failing = tuple(sorted({name for gate in red for name in gate.failing}))
     held = bool(line.gates) and not red

@@ -60,80 +60,37 @@ def _title(heading: re.Match[str]) -> str:
 
 
 def _decisions(body: list[str]) -> Iterator[DesignDecision]:
-    drafts: list[_DecisionDraft] = []
-    for raw in body:
-        line = raw.replace("**", "")
-        if line.strip() and line.strip().lower() not in _NOTHING:
-            _take(line, drafts)
+    """A heading, a bullet or a label that was there already begins a decision; other lines go on with the field before them."""
+    drafts: list[dict[str, list[str]]] = []
+    field = ""
+    for line in (raw.replace("**", "") for raw in body):
+        heading, bullet = _HEADING.fullmatch(line), _BULLET.fullmatch(line)
+        content = _title(heading) if heading else bullet[2].strip() if bullet else line.strip()
+        if not content or content.lower() in _NOTHING:
+            continue
+        label = None if heading else _LABEL.fullmatch(content)
+        named = "title" if heading else _LABELS.get(label[1].lower(), "") if label else ""
+        # Bullets below a label that names a list, and has nothing beside it, belong to it.
+        listing = field in _LISTS and not drafts[-1][field][0]
+        again = named == "title" or named in drafts[-1] if drafts else True
+        if again or (bullet and not named and len(bullet[1]) < 2 and not listing):
+            drafts.append({})
+            field = "choice"
+        field = named or ("choice" if field == "title" else field)
+        drafts[-1].setdefault(field, []).append(label[2].strip() if named and label else content)
         if len(drafts) > MAX_ITEMS:
             break
-    for draft in drafts:
-        decision = draft.decision()
-        if decision.title:
-            yield decision
+    yield from (decision for decision in map(_decision, drafts) if decision.title)
 
 
-def _take(line: str, drafts: list[_DecisionDraft]) -> None:
-    heading, bullet = _HEADING.fullmatch(line), _BULLET.fullmatch(line)
-    content = bullet[2].strip() if bullet else line.strip()
-    label = _LABEL.fullmatch(content)
-    field = _LABELS.get(label[1].lower(), "") if label else ""
-    if content.lower() in _NOTHING:
-        return
-    if heading:
-        drafts.append(_DecisionDraft("title", _title(heading)))
-    elif field and label:
-        if not drafts or field == "title" or drafts[-1].has(field):
-            drafts.append(_DecisionDraft())
-        drafts[-1].put(field, label[2])
-    elif drafts and (not bullet or len(bullet[1]) >= 2 or drafts[-1].expects_list):
-        drafts[-1].more(content)
-    else:
-        drafts.append(_DecisionDraft("choice", content))
+def _decision(draft: dict[str, list[str]]) -> DesignDecision:
+    texts = {name: clean(" ".join(filter(None, parts)), MAX_TEXT) for name, parts in draft.items()}
+    lists = {name: tuple(_entries(draft.pop(name)))[:MAX_ITEMS] for name in _LISTS & draft.keys()}
+    choice = texts.get("choice", "")
+    title = clean(texts.get("title") or choice.split("\n")[0], 200)
+    return DesignDecision(**{**texts, **lists, "title": title})  # type: ignore[arg-type]
 
 
-class _DecisionDraft:
-    """A decision being read; a line without a label goes on with the field before it."""
-
-    def __init__(self, field: str = "", text: str = "") -> None:
-        self._fields: dict[str, list[str]] = {}
-        self._last = "choice"
-        if field:
-            self.put(field, text)
-
-    @property
-    def expects_list(self) -> bool:
-        """A label that names a list and had nothing beside it: bullets that follow belong to it."""
-        return self._last in _LISTS and not any(self._fields[self._last][:1])
-
-    def has(self, field: str) -> bool:
-        return field in self._fields
-
-    def put(self, field: str, text: str) -> None:
-        self._fields[field] = [text.strip()]
-        self._last = field
-
-    def more(self, text: str) -> None:
-        self._last = "choice" if self._last == "title" else self._last
-        self._fields.setdefault(self._last, []).append(text)
-
-    def decision(self) -> DesignDecision:
-        choice = self._text("choice")
-        return DesignDecision(
-            title=clean(self._text("title") or choice.split("\n")[0], 200),
-            context=self._text("context"),
-            choice=choice,
-            alternatives=self._texts("alternatives"),
-            consequences=self._text("consequences"),
-            depends_on=self._texts("depends_on"),
-            invalidated_if=self._text("invalidated_if"),
-            supersedes=self._texts("supersedes"),
-        )
-
-    def _text(self, field: str) -> str:
-        return clean(" ".join(part for part in self._fields.get(field, ()) if part), MAX_TEXT)
-
-    def _texts(self, field: str) -> tuple[str, ...]:
-        parts = (piece for part in self._fields.get(field, ()) for piece in part.split(";"))
-        kept = (clean(piece) for piece in parts)
-        return tuple(piece for piece in kept if piece and piece.lower() not in _NOTHING)[:MAX_ITEMS]
+def _entries(parts: list[str]) -> Iterator[str]:
+    kept = (clean(piece) for part in parts for piece in part.split(";"))
+    return (piece for piece in kept if piece and piece.lower() not in _NOTHING)

@@ -6,6 +6,7 @@ None of them carries a nonce, so they count only in the agent's own prose and on
 import math
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any, cast
 
 import msgspec
@@ -22,8 +23,6 @@ MAX_VALUES = 200
 MAX_LINES = 400
 
 _HEADER = re.compile(r"( {0,3})([A-Z]+_PHASE_METRICS|QA_VALIDATION_METRICS):\s*")
-_PAIR = re.compile(r"([A-Za-z_][\w-]{0,63})\s*:(?:\s+(.*))?")
-_COMMENT = re.compile(r"(?:^|\s)#.*$")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
 _REAL = re.compile(r"[+-]?[0-9]{1,15}\.[0-9]{1,15}(?:[eE][+-]?[0-9]{1,3})?")
 
@@ -38,50 +37,39 @@ class PhaseMetrics(msgspec.Struct, frozen=True):
 
 
 def parse_metrics(text: str) -> tuple[PhaseMetrics, ...]:
-    """Every mapping of the text, in order; a line that is not `key: value` or `- item` is noted and left out."""
+    """Every mapping of the text, in order; one that is no YAML is noted and left out."""
     lines = text.split("\n")
     found = []
     for number, line in enumerate(lines):
         header = _HEADER.fullmatch(line.rstrip())
         if header:
-            body = _body(lines[number + 1 : number + 1 + MAX_LINES], len(header[1]))
-            found.append(_mapping(header[2], [line, *body]))
+            later = range(number + 1, min(len(lines), number + 1 + MAX_LINES))
+            outside = (n for n in later if lines[n].strip() and _indent(lines[n]) <= len(header[1]))
+            found.append(_mapping(header[2], "\n".join(lines[number : next(outside, later.stop)]).rstrip()))
     return tuple(found)
 
 
-def _body(lines: list[str], depth: int) -> list[str]:
-    body: list[str] = []
-    for line in lines:
-        if line.strip() and _indent(line) <= depth:
-            break
-        body.append(line)
-    while body and not body[-1].strip():
-        body.pop()
-    return body
+def _mapping(name: str, text: str) -> PhaseMetrics:
+    import yaml  # noqa: PLC0415 - few messages have metrics
+
+    try:
+        found = yaml.load(text.expandtabs(4), Loader=yaml.BaseLoader)  # noqa: S506 - builds texts, lists and mappings alone
+        values = dict(islice(_flat("", found[name] or {}), MAX_VALUES))
+    except (yaml.YAMLError, ValueError, TypeError, KeyError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" in line {mark.line + 1} of it" if mark else ""
+        return PhaseMetrics(name, {}, text, (f"{name} is not YAML{where}; expected `key: value` lines",))
+    return PhaseMetrics(name, values, text)
 
 
-def _mapping(name: str, lines: list[str]) -> PhaseMetrics:
-    values: dict[str, Metric] = {}
-    problems: list[str] = []
-    path: list[tuple[int, str]] = []
-    for raw in lines[1:]:
-        indent, content = _indent(raw), as_value(_COMMENT.sub("", raw))
-        pair = _PAIR.fullmatch(content)
-        if content.startswith("- ") and path:
-            key = ".".join(part for _, part in path)
-            item = _unquote(content[2:].strip())
-            values[key] = f"{values[key]}, {item}" if key in values else item
-        elif pair:
-            while path and path[-1][0] >= indent:
-                path.pop()
-            path.append((indent, pair[1]))
-            value = scalar(pair[2] or "")
-            if value is not None:
-                values[".".join(part for _, part in path)] = value
-        elif content:
-            problems.append(f"{name}: {content[:80]!r} is not `key: value`")
-    kept = dict(list(values.items())[:MAX_VALUES])
-    return PhaseMetrics(name, kept, "\n".join(lines), tuple(problems))
+def _flat(path: str, value: object) -> Iterator[tuple[str, Metric]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _flat(f"{path}.{key}" if path else as_value(str(key)), inner)
+    elif (
+        metric := scalar(as_value(", ".join(map(str, value)) if isinstance(value, list) else str(value)))
+    ) is not None:
+        yield path, metric
 
 
 def scalar(text: str) -> Metric | None:
@@ -95,12 +83,7 @@ def scalar(text: str) -> Metric | None:
     if _REAL.fullmatch(text):
         number = float(text)
         return number if math.isfinite(number) else text
-    return _unquote(text)
-
-
-def _unquote(text: str) -> str:
-    quoted = len(text) >= 2 and text[0] == text[-1] and text[0] in "'\""
-    return text[1:-1] if quoted else text
+    return text
 
 
 def _indent(line: str) -> int:

@@ -139,7 +139,6 @@ class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def standing(self) -> tuple[Finding, ...]:
-        """The findings that count."""
         return tuple(each for each in self.findings if not each.aside)
 
 

@@ -187,7 +187,6 @@ def short_name(name: str) -> str:
 
 
 def long_name(name: str) -> str:
-    """The name as reports and metadata write it."""
     return f"{PREFIX}{name}"
 
 

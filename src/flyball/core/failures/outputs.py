@@ -221,7 +221,6 @@ class _OutputReader:
         return bool(_BARE_GUTTER.match(line) and _TILDES.match(following))
 
     def _is_backtrace(self, line: str) -> bool:
-        """Frames of a Go or Rust backtrace, up to the first line that is none."""
         if self.region == "frames":
             self.region = "frames" if line.strip() and not line.startswith(("FAIL", "exit status")) else ""
             return True

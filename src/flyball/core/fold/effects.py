@@ -139,7 +139,6 @@ def _add_author(lane: Lane, outcome: oc.Saved) -> None:
 
 
 def _add_call(state: State, usage: oc.Usage) -> None:
-    """Count a call of a provider and what it cost."""
     window = state.window or Window(state.now)
     state.window = replace(window, calls=window.calls + 1)
     state.usage = state.usage.plus(usage)

@@ -24,7 +24,6 @@ from flyball.core.workflows.registry import workflow_of
 
 
 def evolve(state: State | None, event: Event) -> State:
-    """What we know now that this happened."""
     if state is None:
         return _first_state(event)
     following = state.copy()
@@ -49,7 +48,6 @@ def fold(events: Iterable[Event], known: State | None = None) -> State | None:
 
 
 def _first_state(event: Event) -> State:
-    """What is known after a task's first fact."""
     fact = event.fact
     if not isinstance(fact, ev.TaskOpened):
         raise JournalOutOfOrder(f"event {event.seq} is {type(fact).__name__}, expected TaskOpened first")

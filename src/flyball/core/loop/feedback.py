@@ -32,7 +32,6 @@ def requested_criteria(request: str) -> tuple[Item, ...]:
 
 
 def as_criteria(texts: Iterable[str], known: Iterable[Item]) -> tuple[Item, ...]:
-    """New acceptance criteria, numbered after those the task has."""
     highest = max((int(found[1]) for item in known if (found := _NUMBER.fullmatch(item.id))), default=0)
     return tuple(Item(f"AC-{highest + number}", text) for number, text in enumerate(texts, 1))
 

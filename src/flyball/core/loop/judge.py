@@ -52,7 +52,6 @@ def judge(
     *,
     strikes: breakers.Strikes | None = None,
 ) -> Judged:
-    """The verdict on a turn that was measured."""
     claim = turn.claim
     weighed = weigh(state, lane, measured, claim)
     held = weighed.gate.held
@@ -249,7 +248,6 @@ def _patterns_applied(claim: Claim) -> tuple[str, ...]:
 
 
 def _questions(effect: RunAgent, turn: TurnEnded) -> tuple[Question, ...]:
-    """What the agent wants to know from a person."""
     return tuple(
         Question(f"agent-{effect.turn}-{n}", q.text, tuple(Option(o, "") for o in q.options), default=q.default or None)
         for n, q in enumerate(turn.claim.questions, 1)

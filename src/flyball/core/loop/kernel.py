@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from flyball.core.health.breaker import Strikes
 from flyball.core.loop import casting, guards, questions
-from flyball.core.loop.authorised import authorised_changes
 from flyball.core.loop.commit_messages import message as commit_message, subject
 from flyball.core.loop.failures import required_work
 from flyball.core.loop.gates import Weigh
+from flyball.core.loop.guidance import authorised_changes
 from flyball.core.loop.judge import judge, learnings
 from flyball.core.loop.remembering import recall_first
 from flyball.core.loop.reviewing import commits_shown
@@ -222,7 +222,6 @@ def measure(state: State, lane: Lane, stage: Stage, name: EffectId, candidate: C
 def verdict_on(
     state: State, lane: Lane, stage: Stage, effect: RunAgent, ended: TurnEnded, measured: Measurement
 ) -> tuple[Fact, ...]:
-    """The verdict on a turn, and what is learnt from it."""
     judged = judge(state, lane, stage.weigh, effect, ended, measured, strikes=stage.strikes)
     return (judged, *learnings(state, lane, effect, ended, judged, measured))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flyball.core.loop import casting, panel, questions
 from flyball.core.loop.failures import decide_failures
-from flyball.core.loop.step import Step, halt, perform, record
+from flyball.core.loop.step import Step, first, halt, perform, record
 from flyball.core.loop.workflow import Brief
 from flyball.core.model.effects import BASELINE, Measure, Prepare, Restore, Save
 from flyball.core.model.events import Consented, TaskStopped, TurnSetAside
@@ -65,6 +65,14 @@ def _unfit_baseline(state: State, baseline: Measurement) -> Step | None:
     told = f"{plural(failing, 'test fails', 'tests fail')} on what was delivered, {state.known_failing} before the task"
     ends = tuple(line for gate in baseline.gates if not gate.passed for line in gate.evidence[1:])
     return halt(TaskStopped("blocked", f"{told} began; repair the set-up or roll back, then go on", ends))
+
+
+def ask_first(state: State, lane: Lane, brief: Brief, reviewer: str, called: str) -> None:
+    """What a person, or the reviewer in their place, must say before the lane goes on."""
+    if lane.to_ask:
+        first(questions.put(state, lane, lane.to_ask[0]))
+    if lane.loop.consent_wanted:
+        first(consent(state, lane, brief, reviewer, called))
 
 
 def consent(state: State, lane: Lane, brief: Brief, reviewer: str, called: str) -> Step:

@@ -94,16 +94,14 @@ _REVISING = "If one of them no longer holds, say so in your report: `invalidates
 _CONTRADICTING = "Decide each: where the new decision is right, report `supersedes` [{id of the earlier, by: id of the new, because}]; where it is not, reject the work."
 
 
-def compose(
-    state: State, lane: Lane, card: Role, purpose: str, *, context: tuple[str, ...], text: str = "", measured: str = ""
-) -> str:
+def compose(state: State, lane: Lane, card: Role, purpose: str, *, context: tuple[str, ...], text: str = "") -> str:
     """The prompt a role gets now: who it is, what is asked (`text` in place of the card's), what about, and what was found out so far."""
-    parts = sections(state, lane, card, purpose, context=context, text=text, measured=measured)
+    parts = sections(state, lane, card, purpose, context=context, text=text)
     return "\n\n".join(part for part in parts.values() if part) + "\n"
 
 
 def sections(
-    state: State, lane: Lane, card: Role, purpose: str, *, context: tuple[str, ...], text: str, measured: str
+    state: State, lane: Lane, card: Role, purpose: str, *, context: tuple[str, ...], text: str
 ) -> dict[str, str]:
     """The parts of a prompt in their order; those that have nothing to say are empty."""
     works = "edit" in card.abilities
@@ -121,7 +119,6 @@ def sections(
         "measured": _join(
             (
                 measured_section(state, lane) if works else "",
-                measured,
                 known_failures(state),
                 *reviewing.measurement_section(state, lane, card),
             )
@@ -248,7 +245,6 @@ def _learnings(state: State, lane: Lane) -> str:
 
 
 def _proposed_decisions(state: State) -> str:
-    """The decisions of the work that is reviewed."""
     known = (each for each in state.learnings.known.values() if each.standing == "proposed")
     facts = [each.fact for each in known if each.fact.kind == "decision"]
     lines = (clean(f"{fact.number} {fact.title}: {fact.choice}", LEARNING_LENGTH) for fact in facts[-PROPOSED_SHOWN:])

@@ -183,7 +183,6 @@ def why_stopped(lane: Lane) -> str:
 
 
 def _comparisons(state: State, lane: Lane, judged: Judged) -> tuple[str, ...]:
-    """Where to see the two changes that undo each other."""
     if judged.verdict.health != "FLIP-FLOPPING":
         return ()
     own = (c for c in state.checkpoints if c.lane == lane.name and c.stage == lane.stage and not c.accepted)

@@ -42,7 +42,6 @@ def recall_first(
 
 
 def _files(lane: Lane, about: tuple[Item, ...]) -> tuple[str, ...]:
-    """The files the work names, those it has changed, and those a finding is about."""
     measured = lane.loop.last or lane.loop.entry
     named = [path for item in about for path in item.files]
     found = [finding.file for finding in lane.loop.findings if finding.file]
@@ -51,7 +50,6 @@ def _files(lane: Lane, about: tuple[Item, ...]) -> tuple[str, ...]:
 
 
 def _related_items(state: State, item: Item) -> tuple[str, ...]:
-    """The item, those of its group, and all it depends on."""
     items = {each.id: each for each in state.items}
     found = dict.fromkeys([item.id, *(i.id for i in state.items if item.group and i.group == item.group)])
     chain = list(item.depends_on)

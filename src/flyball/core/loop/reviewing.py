@@ -57,7 +57,6 @@ def commits_shown(state: State, lane: Lane, role: str, purpose: str, commit: Com
 
 
 def earlier_look(lane: Lane, role: str) -> Look | None:
-    """The last time the role reviewed the lane's item in its present stage."""
     look = lane.looks.get(f"{lane.stage}/{role}")
     return look if look is not None and look.item == lane.item else None
 
@@ -165,7 +164,6 @@ def _measurement_under_review(state: State, lane: Lane) -> Measurement | None:
 
 
 def remarks_section(measured: Measurement) -> str:
-    """The remarks on a tree, for who reviews it."""
     lines = [f"{remark.place}: {remark.text}" for remark in measured.remarks]
     lines += [f"… and {measured.remarks_left} more"] if measured.remarks_left else []
     return titled_list(f"Remarks\n{REMARKS_MEANING}", tuple(clean(line, REMARK_LENGTH) for line in lines))

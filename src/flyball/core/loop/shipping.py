@@ -59,7 +59,6 @@ def _prove_work(state: State, lane: Lane, name: EffectId) -> Step | None:
 
 
 def last_measured(state: State, lane: Lane) -> Measurement | None:
-    """What was measured last of the work that is accepted."""
     return state.batches.proven or lane.loop.last or lane.loop.entry or state.baseline
 
 

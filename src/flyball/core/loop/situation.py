@@ -26,7 +26,6 @@ WAY_OUT = "make it again and name the file with the reason in `protected_changes
 
 
 def start_of(state: State, lane: Lane) -> Commit:
-    """The commit from which the present piece of work began."""
     assert state.prepared is not None
     return lane.base if lane.item and lane.base else state.round_base or state.prepared.base
 
@@ -74,7 +73,6 @@ def tree_section(state: State, lane: Lane) -> str:
 
 
 def _standing(state: State, lane: Lane) -> Commit:
-    """The commit that holds the tree the lane stands on."""
     own, undone = _own(state, lane), lane.loop.undone
     return own[-1].commit if own else undone.to if undone is not None else lane.head
 

@@ -37,7 +37,6 @@ class Transition(msgspec.Struct, frozen=True):
 
 
 def move(table: Sequence[Transition], lane: Lane, when: str, reason: str = "") -> Moved:
-    """The move that a workflow's table has for this lane now."""
     [row] = [row for row in table if (row.stage, row.when) == (lane.stage, when)]
     return Moved(
         row.to,

@@ -124,5 +124,4 @@ def word_scores(texts: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> di
 
 
 def says_the_same(one: LearningEntry, other: LearningEntry) -> bool:
-    """Whether two learnings are one that was recorded twice."""
     return one.fact.kind == other.fact.kind and overlap(text_of(one), text_of(other)) >= WEIGHTS.same

@@ -94,7 +94,6 @@ def revisions(state: State, lane: Lane, effect: RunAgent, claim: Claim) -> tuple
 
 
 def panel_revisions(state: State, lane: Lane) -> tuple[Fact, ...]:
-    """What all reviewers of the lane's panel say of learnings they were shown."""
     answers = lane.panel.answers.values() if lane.panel is not None else ()
     return tuple(fact for effect, turn in answers for fact in revisions(state, lane, effect, turn.claim))
 

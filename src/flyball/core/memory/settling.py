@@ -48,7 +48,6 @@ def reference(task: str, text: str) -> str:
 
 
 def settle(tasks: Mapping[str, Learnings]) -> dict[str, LearningEntry]:
-    """All learnings, oldest first."""
     found = [_entry(task, each) for task, known in tasks.items() for each in known.known.values()]
     found.sort(key=lambda e: (e.at, e.task, e.fact.number))
     entries = {entry.id: entry for entry in found}

@@ -183,7 +183,6 @@ class DayCounted(Outcome, frozen=True, omit_defaults=True, tag="day.counted"):
     at: datetime | None = None
 
     def plus(self, *turns: Usage) -> DayCounted:
-        """With what more turns used."""
         usage, known, dearest = self.usage, self.known_usd, self.dearest
         for turn in turns:
             usage, known, dearest = usage.plus(turn), round(known + (turn.usd or 0.0), 6), dearest.dearer(turn)

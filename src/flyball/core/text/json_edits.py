@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from flyball.core.text.json_place import after_space, span_of
+from flyball.core.text.json_place import after_space, member_of, span_of
 from flyball.core.text.lines import line_end
 
 Path = tuple[str | int, ...]
@@ -32,17 +32,17 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
 
 def with_value_at(text: str, path: Path, value: Any) -> str:
     """The text with one value set: of an object by its name, of a list by its number, one past the last being a new one."""
-    found = span_of(text, path)
-    if isinstance(value, Mapping) and value and found is not None and text[found[0]] == "{":
+    found = member_of(text, path)
+    if isinstance(value, Mapping) and value and found is not None and text[found[1]] == "{":
         for key, inner in value.items():
             text = with_value_at(text, (*path, key), inner)
         return text
     if isinstance(value, Removed):
         # A name may be there twice.
-        return text if found is None else with_value_at(_without_member(text, found), path, value)
+        return text if found is None else with_value_at(_without_member(text, found[0], found[2]), path, value)
     value = _without_removed(value)
     if found is not None:
-        start, end = found
+        _, start, end = found
         if json.loads(text[start:end]) == value:
             return text
         return text[:start] + _render(text, value, len(path)) + text[end:]
@@ -72,25 +72,15 @@ def _with_member(text: str, path: Path, value: Any) -> str:
     return f"{text[:last]}{before}{member}{newline}{unit * (len(path) - 1)}{text[end:]}"
 
 
-def _without_member(text: str, value: tuple[int, int]) -> str:
-    """The text without the member whose value stands there, and without the comma that parted it from another."""
-    key = _before_space(text, _before_space(text, value[0]) - 1)
-    start = _key_start(text, key)
-    end = after_space(text, value[1])
+def _without_member(text: str, start: int, end: int) -> str:
+    """The text without a member, and without the comma that parted it from another."""
+    after = after_space(text, end)
     before = _before_space(text, start)
     if text[before - 1] == ",":
-        return text[: before - 1] + text[value[1] :]
-    if text[end] == ",":
-        return text[:start] + text[after_space(text, end + 1) :]
-    return text[:before] + text[end:]
-
-
-def _key_start(text: str, end: int) -> int:
-    """Where the string begins that ends before `end`."""
-    place = text.rfind('"', 0, end - 1)
-    while place > 0 and (len(text[:place]) - len(text[:place].rstrip("\\"))) % 2:
-        place = text.rfind('"', 0, place)
-    return place
+        return text[: before - 1] + text[end:]
+    if text[after] == ",":
+        return text[:start] + text[after_space(text, after + 1) :]
+    return text[:before] + text[after:]
 
 
 def _before_space(text: str, place: int) -> int:

@@ -31,7 +31,6 @@ def workflow_of(task: Task) -> Workflow:
 
 
 def works_on_issues(workflow: str) -> bool:
-    """Whether the workflow edits a folder of issues of the user's."""
     return WORKFLOWS[workflow].source == "issues"
 
 

@@ -38,7 +38,6 @@ class LoopPage(msgspec.Struct, frozen=True):
 
 
 def loop_state(state: State, history: TaskHistory) -> str:
-    """The page of a task of flyball's own after the last event."""
     last = leading_judgement(state, history)
     seen = next((row for row in reversed(history.rows) if row.attempted), None)
     streak = history.errors.streak(last.lane if last else MAIN)

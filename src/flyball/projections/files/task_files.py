@@ -142,7 +142,6 @@ def learning_files(history: TaskHistory) -> dict[str, str]:
 
 
 def learning_name(number: int, title: str) -> str:
-    """The path of a learning's page within the task's folder."""
     return f"learnings/{number:03d}-{'-'.join(slug(title).split('-')[:SLUG_WORDS])}.md"
 
 

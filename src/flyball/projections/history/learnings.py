@@ -46,7 +46,6 @@ class LearningLedger:
                     self.given.setdefault(each.id, first)
 
     def records(self) -> list[rec.Learning]:
-        """All learnings as they stand now, by number."""
         if self._records is None:
             entries = settle({self._task: self._learnings})
             self._records = [

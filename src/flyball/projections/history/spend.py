@@ -48,23 +48,14 @@ class TurnSpend(msgspec.Struct, frozen=True):
 
 
 def spend_of_turns(turns: Iterable[TurnRecord]) -> tuple[TurnSpend, ...]:
-    return tuple(
-        TurnSpend(
-            turn.number,
-            turn.stage,
-            turn.role,
-            turn.agent,
-            turn.model,
-            turn.outcome,
-            turn.seconds,
-            None if _is_untold(turn) else turn.usage.input_tokens,
-            None if _is_untold(turn) else turn.usage.output_tokens,
-            turn.usage.usd,
-            turn.usage.estimated,
-            turn.session,
-        )
-        for turn in turns
-    )
+    return tuple(_spend_of(turn) for turn in turns)
+
+
+def _spend_of(turn: TurnRecord) -> TurnSpend:
+    t, usage = turn, turn.usage
+    read, written = (None, None) if _is_untold(turn) else (usage.input_tokens, usage.output_tokens)
+    ran = (t.number, t.stage, t.role, t.agent, t.model, t.outcome, t.seconds)
+    return TurnSpend(*ran, read, written, usage.usd, usage.estimated, t.session)
 
 
 def spend(turns: Iterable[TurnRecord]) -> tuple[Spend, ...]:

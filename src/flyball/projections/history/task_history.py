@@ -99,11 +99,9 @@ class TaskHistory:
         return self._measured_in.get(MAIN)
 
     def measured_in(self, lane: str) -> rec.Verification | None:
-        """What was measured last in a lane."""
         return self._measured_in.get(lane)
 
     def turn(self, number: int) -> rec.TurnRecord | None:
-        """The last attempt at a turn."""
         where = self._turn_at.get(EffectId(f"turn/{number}"))
         return None if where is None else self.turns[where]
 

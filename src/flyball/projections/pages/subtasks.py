@@ -108,7 +108,6 @@ def nodes(items: tuple[ItemShown, ...], base: str) -> list[GraphNode]:
 
 
 def _in_address(text: str) -> str:
-    """A name as it stands in a link."""
     return "".join(chr(each) if chr(each) in _PLAIN else f"%{each:02X}" for each in text.encode())
 
 

@@ -74,7 +74,6 @@ class Known(msgspec.Struct, frozen=True):
 
     @property
     def last_fact_at(self) -> datetime:
-        """When something was last to be seen."""
         return self.history.last_activity or self.state.now
 
 
@@ -120,7 +119,6 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 def title_of(request: str) -> str:
-    """The first line of what was asked for."""
     return plain(next((line for line in request.splitlines() if line.strip()), request).lstrip("# "), 120)
 
 
@@ -226,7 +224,6 @@ def _headline(known: Known, shown: Status, question: QuestionShown | None) -> tu
 
 
 def _sentence(text: str) -> str:
-    """A reason as a sentence of its own."""
     text = plain(text, 400).rstrip()
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!", "…")) else ".")
 

@@ -14,6 +14,7 @@ from flyball.projections.plots.svg import across, down, element, glyph, number, 
 from flyball.projections.wording import duration
 
 WIDTHS = (1136, 680, 311)
+SPARK = (176, 44)
 NARROW = 400
 WIDEST_STEP, NARROWEST_STEP = 48.0, 11.0
 LONG_WAIT_S = 15 * 60
@@ -106,10 +107,11 @@ def failing_plot(
     return picture(width, height, parts, label=label)
 
 
-def spark(marks: Sequence[TimelineMark], *, label: str, width: int = 176, height: int = 44) -> str:
+def spark(marks: Sequence[TimelineMark], *, label: str) -> str:
     """The same line, small: with the gravest verdict on it, and no axes."""
     if not any(mark.failing is not None for mark in marks):
         return ""
+    width, height = SPARK
     found = bins(marks, (width - 12) * 3)
     highest = max(1, *(each.high for each in found))
     frame = Frame(width, 2, width - 10, 10, height - 8, (width - 12) / len(found), highest)

@@ -214,7 +214,6 @@ def _people(course: Course, scale: TimeScale, y: float, width: float) -> Iterato
 
 
 def _money(course: Course, scale: TimeScale, top: float, width: float) -> Iterator[str]:
-    """A step line against what may be spent."""
     money = course.timeline.money
     spent = money[-1].usd
     axis = small_steps(max(spent, course.cap or 0.0))

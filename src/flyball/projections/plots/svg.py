@@ -33,7 +33,6 @@ def words(x: float, y: float, text: str, cls: str = "", anchor: str | None = Non
 
 
 def glyph(name: str, x: float, y: float, size: float = 14, title: str = "") -> str:
-    """A glyph of the page's sheet, its middle at a point."""
     told = element("title", escape(visible(title), quote=False)) if title else ""
     use = element("use", href=f"#g-{name}", x=x - size / 2, y=y - size / 2, width=size, height=size)
     return element("g", told, use, cls=f"c-{name}")

@@ -18,7 +18,7 @@ from flyball.projections.history.spend import Spend, TurnSpend, spend, spend_of_
 from flyball.projections.history.task_history import TaskHistory
 from flyball.projections.views import standing
 from flyball.projections.views.lanes import missing_conditions
-from flyball.projections.views.status import UnverifiedShown, unverified_parts
+from flyball.projections.views.status import CheckShown, unverified_parts
 from flyball.projections.wording import plain
 
 NOT_IN_CHECKPOINTS = "Checkpoints hold no submodule contents and no ignored files."
@@ -94,7 +94,7 @@ class Report(msgspec.Struct, frozen=True):
     learnings_given: tuple[rec.LearningGiven, ...]
     stages: tuple[StageTime, ...]
     forced: tuple[rec.Move, ...]
-    unverified: tuple[UnverifiedShown, ...]
+    unverified: tuple[CheckShown, ...]
     unreviewed: str
     failures: tuple[str, ...]
     tricks: tuple[rec.TrickSeen, ...]
@@ -239,7 +239,6 @@ def _project_prompts(state: State) -> Iterator[str]:
 
 
 def _left_to_do(state: State, history: TaskHistory) -> tuple[str, ...]:
-    """What somebody would still have to do or look at."""
     left = [f"{i.id}: {plain(i.text)}" for i in standing.live_items(state) if i.status != "completed"]
     left += (f"the last turn names: {each}" for each in standing.reported_left(state))
     left += missing_conditions(state)

@@ -67,7 +67,6 @@ def task_status(state: State) -> TaskStatus:
 
 
 def is_worked_on(state: State) -> bool:
-    """Whether any turn but planning has begun."""
     begun = state.main.at_work is not None and state.main.at_work.purpose != "criteria"
     return begun or state.iterations > 0 or len(state.main.visits) > 1
 
@@ -89,7 +88,6 @@ def state_once_delivered(state: State) -> State:
 
 
 def _saving_last_report(state: State) -> Save | None:
-    """The saving of the last report, while it is under way."""
     saving = (effect for effect in state.open.values() if isinstance(effect, Save))
     return next((effect for effect in saving if effect.closing), None)
 
@@ -194,7 +192,6 @@ def stuck_word(state: State, history: TaskHistory) -> Literal["yes", "nearly", "
 
 
 def strikes_of(state: State, lane: Lane) -> Strikes:
-    """What the breaker of a lane allows in its present stage."""
     return state.task.settings.breaker.strikes(lane.stage, workflow_of(state.task).strikes.get(lane.stage))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
+from msgspec.structs import asdict
 
 from flyball.core.loop.guards import HOUR
 from flyball.core.loop.shipping import unnoticed_work
@@ -86,8 +87,8 @@ NOTICE = "notice"
 """The check whether a test notices the change."""
 
 
-class UnverifiedShown(msgspec.Struct, frozen=True):
-    """A check that was not made, by its name; or `subtask ID`, which is done by a person's tick alone."""
+class CheckShown(msgspec.Struct, frozen=True):
+    """A check that failed and blocks nothing, or was not made, by its name; or `subtask ID`, which is done by a person's tick alone."""
 
     name: str
     detail: str
@@ -98,13 +99,6 @@ class UnverifiedShown(msgspec.Struct, frozen=True):
             return self.detail
         ticked = self.name.startswith(SUBTASK)
         return f"{self.name} was {self.detail} and is not verified" if ticked else f"check {self.name} was not made"
-
-
-class WarningShown(msgspec.Struct, frozen=True):
-    """A check that failed and blocks nothing."""
-
-    name: str
-    detail: str
 
 
 class TrickShown(msgspec.Struct, frozen=True):
@@ -169,8 +163,8 @@ class Status(msgspec.Struct, frozen=True):
     held: HeldShown | None
     stopped: StoppedShown | None
     forced: tuple[Forced, ...]
-    unverified: tuple[UnverifiedShown, ...]
-    warnings: tuple[WarningShown, ...]
+    unverified: tuple[CheckShown, ...]
+    warnings: tuple[CheckShown, ...]
     failures: tuple[str, ...]
     tricks: tuple[TrickShown, ...]
     remarks: RemarksSeen
@@ -222,7 +216,7 @@ def status(state: State, history: TaskHistory, said: Sequence[PersonSpoke] = (),
         unverified=unverified_parts(state, history),
         failures=standing.failures(state, history),
         warnings=tuple(
-            WarningShown(c.name, plain(c.detail))
+            CheckShown(c.name, plain(c.detail))
             for c in (history.checked.checks if history.checked else ())
             if c.status == "fail" and not c.blocking
         ),
@@ -275,14 +269,14 @@ def _question(key: EffectId, state: State, history: TaskHistory) -> QuestionShow
     )
 
 
-def unverified_parts(state: State, history: TaskHistory) -> tuple[UnverifiedShown, ...]:
+def unverified_parts(state: State, history: TaskHistory) -> tuple[CheckShown, ...]:
     """Checks that were not made, as of the last time QA was measured, and items that a person ticked."""
     checks = history.checked.checks if history.checked else ()
     ticked = workflow_of(state.task).unverified(state)
     return (
-        *(UnverifiedShown(c.name, plain(c.detail)) for c in checks if c.status == "n/a"),
-        *(UnverifiedShown(f"{SUBTASK}{id}", "ticked by a person") for id in ticked),
-        *(UnverifiedShown(NOTICE, plain(told)) for told in unnoticed_work(state)),
+        *(CheckShown(c.name, plain(c.detail)) for c in checks if c.status == "n/a"),
+        *(CheckShown(f"{SUBTASK}{id}", "ticked by a person") for id in ticked),
+        *(CheckShown(NOTICE, plain(told)) for told in unnoticed_work(state)),
     )
 
 
@@ -295,18 +289,7 @@ def _running_turns(state: State) -> tuple[TurnShown, ...]:
 
 
 def _limits(state: State) -> LimitsShown:
-    limits = state.task.settings.limits
-    window = state.window
-    return LimitsShown(
-        limits.calls_per_hour,
-        window.calls if window else 0,
-        window.started_at + HOUR if window else None,
-        limits.max_iterations,
-        limits.max_turns,
-        limits.max_cycles,
-        limits.max_hours,
-        limits.budget_usd,
-        limits.budget_tokens,
-        limits.budget_usd_per_day,
-        limits.budget_tokens_per_day,
-    )
+    set_by_user, window = asdict(state.task.settings.limits), state.window
+    shown = {name: set_by_user[name] for name in LimitsShown.__struct_fields__ if name in set_by_user}
+    ends_at = window.started_at + HOUR if window else None
+    return LimitsShown(**shown, calls_this_hour=window.calls if window else 0, window_ends_at=ends_at)

@@ -75,7 +75,6 @@ def may_overlap(one: Item, other: Item) -> bool:
 
 
 def subtask_lanes(state: State) -> list[Lane]:
-    """The lanes subtasks are worked on in."""
     return [lane for lane in state.lanes.values() if lane.name != MAIN]
 
 
@@ -101,7 +100,6 @@ def why_dropped(state: State, lane: Lane) -> str:
 
 
 def in_order(state: State, ids: Iterable[str]) -> tuple[str, ...]:
-    """Ids in the order of the plan."""
     wanted = set(ids)
     return tuple(item.id for item in state.items if item.id in wanted)
 

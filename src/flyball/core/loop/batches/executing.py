@@ -20,7 +20,6 @@ LESSON = 3
 
 
 def execute(rules: BatchRules, state: State, lane: Lane) -> Step:
-    """Begin a batch, wait for its lanes, hand their work on."""
     lanes, known = choosing.subtask_lanes(state), state.batches
     if any(_is_at_work(rules, state, each) for each in lanes):
         return NOTHING

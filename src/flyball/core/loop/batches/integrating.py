@@ -57,7 +57,6 @@ def tip(state: State, batch: Batch) -> Commit:
 
 
 def label(state: State, batch: Batch) -> str:
-    """The name of the batch's checkpoint."""
     first = any(choosing.find(state.items, item).kind == choosing.SCAFFOLD for item in batch.attempted)
     if first and not any(each.label == choosing.SCAFFOLD for each in state.batches.accepted):
         return choosing.SCAFFOLD

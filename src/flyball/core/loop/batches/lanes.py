@@ -7,7 +7,7 @@ import re
 from msgspec.structs import replace
 
 from flyball.core.health.monitor import Health
-from flyball.core.loop import kernel, opening, questions
+from flyball.core.loop import kernel, opening
 from flyball.core.loop.batches import choosing
 from flyball.core.loop.batches.rules import BatchRules
 from flyball.core.loop.step import NOTHING, Step, perform, record
@@ -25,7 +25,6 @@ REPLAN = "re-plan"
 
 
 def step(rules: BatchRules, state: State, lane: Lane) -> Step:
-    """What comes next in a subtask's lane."""
     if state.baseline is None or state.removed:
         return NOTHING
     dropped = choosing.why_dropped(state, lane)
@@ -37,10 +36,7 @@ def step(rules: BatchRules, state: State, lane: Lane) -> Step:
         shares = may_share_environment(choosing.find(state.items, lane.item).files)
         key = lane.effect_id(f"open/{state.batches.number}")
         return perform(OpenLane(key, base=lane.head, lane=lane.name, shares=shares))
-    if lane.to_ask:
-        return questions.put(state, lane, lane.to_ask[0])
-    if lane.loop.consent_wanted:
-        return opening.consent(state, lane, rules.brief, rules.consenting, f"the {rules.consenting}")
+    opening.ask_first(state, lane, rules.brief, rules.consenting, f"the {rules.consenting}")
     return (_give_up(rules, state, lane) if lane.turn is None else None) or _work(rules, state, lane)
 
 

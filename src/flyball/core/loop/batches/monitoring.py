@@ -64,7 +64,6 @@ def result_of(state: State, batch: Batch) -> BatchResult:
 
 
 def judge(rules: BatchRules, state: State, lane: Lane, batch: Batch) -> Judged:
-    """The verdict on a batch, and the remedy that follows."""
     result = result_of(state, batch)
     seen = of_batch(result, state.batches.history.iterations + 1)
     missing = tuple(f"{each.id}: {each.error}" for each in result.failed)

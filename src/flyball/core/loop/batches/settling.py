@@ -87,7 +87,6 @@ def _revert(state: State, batch: Batch) -> Save:
 
 
 def _before(state: State) -> AcceptedBatch:
-    """What the branch held before the batches that are undone."""
     left = state.batches.accepted[: -len(_undone_batches(state))]
     if left:
         return left[-1]

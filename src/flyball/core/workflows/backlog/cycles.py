@@ -123,7 +123,6 @@ def withdrawal(lane: Lane, seen: BacklogRead) -> ItemSettled | None:
 
 
 def settling_edits(state: State, settled: ItemSettled, seen: BacklogRead) -> list[WorkEdit]:
-    """What is still to be written of it, as the files are now."""
     issue = find(seen.backlog, settled.id)
     edits: list[WorkEdit] = []
     if issue is not None and settled.status == "completed" and issue.status != "won't-fix":

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from flyball.core.text.fences import split_fences
 from flyball.core.text.lines import LINE, line_end
 from flyball.core.text.scrubbing import one_line
 from flyball.core.workflows.backlog.values import Evaluation
 
 TITLE = "# Agent Focus\n"
 _HEADING = r"(#{1,2})[ \t]+(.*?)[ \t#]*"
-_CODE = r"[ \t]{0,3}(`{3,}|~{3,})(.*)"
 _ISSUE = (
     r"(?i)[ \t]*(?:[-*+][ \t]+)?\**(?:issue|id)\**[ \t]*:\**[ \t]*[`*]*"
     r"([A-Za-z][\w-]*@[\w-]+|[A-Z][A-Z0-9-]*-[0-9]+)"
@@ -62,13 +62,8 @@ def _section(text: str) -> tuple[int | None, int]:
 
 def _lines(text: str) -> Iterator[tuple[int, str, str | None]]:
     """Each line with its place and, for a heading of rank 1 or 2 outside code, its words."""
-    code = ""
-    for found in LINE.finditer(text):
+    prose = split_fences(text).prose.split("\n")
+    for found, outside in zip(LINE.finditer(text), prose, strict=False):
         line = found[1].removeprefix("\ufeff")
-        marker = re.fullmatch(_CODE, line) if "```" in line or "~~~" in line else None
-        if marker and not code:
-            code = marker[1]
-        elif marker and marker[1].startswith(code) and not marker[2].strip():
-            code = ""
-        heading = re.fullmatch(_HEADING, line) if line.startswith("#") and not code else None
+        heading = re.fullmatch(_HEADING, outside.removeprefix("\ufeff"))
         yield found.end(1) - len(line), line, heading[2] if heading else None

@@ -72,7 +72,6 @@ CARDS = (
 
 
 def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
-    """The prompt a role of this workflow gets now."""
     return prompts.compose(state, lane, role_named(role, CARDS), purpose, context=_context(state, lane, role))
 
 

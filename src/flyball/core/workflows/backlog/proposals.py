@@ -18,6 +18,10 @@ _TYPES = {"security-auditor": "security", "performance-reviewer": "performance",
 _PATH = re.compile(r"(?<![\w./-])((?:[\w.-]+/)+[\w.-]*\w|[\w-]+\.[A-Za-z]\w{0,7})")
 
 
+_Wanted = tuple[str, str, ProposedIssue, tuple[str, ...]]
+"""Who asks for it, what the issue names as its source, the issue, and the files it is about."""
+
+
 class Drawn(msgspec.Struct, frozen=True):
     """What is to be written, and sentences on what is not."""
 
@@ -26,22 +30,31 @@ class Drawn(msgspec.Struct, frozen=True):
 
 
 def draw(reviews: Iterable[Reviewed], backlog: Backlog, at: datetime) -> Drawn:
+    """What validators ask for."""
+    return _draw((_request(review.role, each) for review in reviews for each in review.issues), backlog, at)
+
+
+def _request(role: str, proposal: ProposedIssue) -> _Wanted:
+    proposed = proposal if proposal.type.strip() else replace(proposal, type=_TYPES.get(role, "bug"))
+    files = tuple(dict.fromkeys(found[1] for found in _PATH.finditer(proposed.problem)))
+    return role, KINDS[role].replace(" ", "-"), proposed, files
+
+
+def _draw(wanted: Iterable[_Wanted], backlog: Backlog, at: datetime) -> Drawn:
     known = list(backlog.issues)
     taken = {*(issue.id for issue in known), *backlog.finished}
     issues: list[NewIssue] = []
     notes: list[str] = []
-    for role, proposal in ((review.role, each) for review in reviews for each in review.issues):
-        proposed = proposal if proposal.type.strip() else replace(proposal, type=_TYPES.get(role, "bug"))
-        files = tuple(dict.fromkeys(found[1] for found in _PATH.finditer(proposed.problem)))
+    for by, source, proposed, files in wanted:
         twin = edits.duplicate_of(proposed, files, known)
         if not proposed.title.strip():
-            notes.append(f"{role} proposed an issue without a title; it is not added")
+            notes.append(f"{by} proposed an issue without a title; it is not added")
         elif twin is not None:
-            notes.append(f"{role} proposed {proposed.title!r}, which is {twin.id} already; it is not added")
+            notes.append(f"{by} proposed {proposed.title!r}, which is {twin.id} already; it is not added")
         else:
             id = edits.new_id(proposed.type, taken, _mark(proposed.title, at))
             made = edits.as_issue(proposed, id, at.date().isoformat(), files)
-            issues.append(NewIssue(made, KINDS[role].replace(" ", "-")))
+            issues.append(NewIssue(made, source))
             known.append(made)
             taken.add(id)
     return Drawn(tuple(issues), tuple(notes))
@@ -53,16 +66,5 @@ def _mark(text: str, at: datetime) -> str:
 
 def from_feedback(texts: Iterable[str], backlog: Backlog, at: datetime) -> tuple[NewIssue, ...]:
     """New issues for the files of a backlog; what is an open issue there already needs no second one."""
-    known = list(backlog.issues)
-    taken = {*(issue.id for issue in known), *backlog.finished}
-    made: list[NewIssue] = []
-    for text in texts:
-        wanted = ProposedIssue(title=text[: edits.MAX_TITLE], type="enhancement", priority="high", problem=text)
-        if edits.duplicate_of(wanted, (), known) is not None:
-            continue
-        id = edits.new_id(wanted.type, taken, _mark(text, at))
-        issue = edits.as_issue(wanted, id, at.date().isoformat())
-        made.append(NewIssue(issue, "person"))
-        known.append(issue)
-        taken.add(issue.id)
-    return tuple(made)
+    wanted = (ProposedIssue(text[: edits.MAX_TITLE], "enhancement", "high", text) for text in texts)
+    return _draw((("person", "person", each, ()) for each in wanted), backlog, at).issues

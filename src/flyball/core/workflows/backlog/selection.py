@@ -68,7 +68,6 @@ def in_order(issues: Iterable[Issue], failures: Mapping[str, int]) -> list[Issue
 
 
 def needs_input(issue: Issue) -> bool:
-    """Whether an issue says that a person must say something first."""
     return "needs-input" in _tags(issue)
 
 

@@ -85,7 +85,6 @@ def count_failures(read: StateRead, session: Session, validations: Iterable[Vali
 
 
 def reset(session: Session) -> Session:
-    """The session after a person's word: counts that block are cleared."""
     kept = {id: count for id, count in session.failures.items() if count < FAILURES_THAT_BLOCK}
     return msgspec.structs.replace(session, failures=kept, cycles_without_completion=0)
 

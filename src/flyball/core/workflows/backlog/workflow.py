@@ -65,10 +65,7 @@ IMPLEMENT = Stage("IMPLEMENT", "implementer", "green", _weigh, brief, product=Tr
 
 def next_step(state: State, lane: Lane) -> Step:
     first(opening.prepare(state))
-    if lane.to_ask:
-        return questions.put(state, lane, lane.to_ask[0])
-    if lane.loop.consent_wanted:
-        return opening.consent(state, lane, brief, "code-reviewer", "the code reviewer")
+    opening.ask_first(state, lane, brief, "code-reviewer", "the code reviewer")
     return _TABLE[lane.stage](state, lane)
 
 

@@ -100,7 +100,6 @@ def _worked_here(state: State) -> frozenset[str]:
 
 
 def unverified_items(state: State) -> tuple[str, ...]:
-    """Subtasks that are done by a person's tick alone."""
     ticks, here = record_of(state).imported.unverified, _worked_here(state)
     done = (item.id for item in state.items if item.status == "completed")
     return tuple(id for id in done if id in ticks and id not in here)

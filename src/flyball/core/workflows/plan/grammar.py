@@ -104,7 +104,6 @@ class _SubtaskDraft:
 
 
 def parse(text: str) -> PlanText:
-    """The plan in a text, with all that is wrong with it, in the order of its lines."""
     drafts: list[_SubtaskDraft] = []
     asking = False
     for number, line in enumerate(split_fences(storable(text)).prose.split("\n"), 1):

@@ -78,7 +78,6 @@ def awaits_agreement(state: State) -> bool:
 
 
 def reading(state: State, source: Source) -> ReadPlan:
-    """The next look at the source."""
     known = record_of(state).imported
     stories = state.task.settings.parallel_stories
     return ReadPlan(EffectId(f"source/{known.reads + 1}"), source, known.sha256, stories)
@@ -161,7 +160,6 @@ def _ids(items: tuple[Item, ...]) -> list[str]:
 
 
 def gates_hold(state: State) -> bool:
-    """Whether the newest tree that is accepted passed its gates."""
     measured = state.batches.proven or state.baseline
     return measured is not None and not gates.doubts(measured) and not gates.not_all_passing(measured)
 

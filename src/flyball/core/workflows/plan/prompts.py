@@ -96,7 +96,6 @@ CARDS = (
 
 
 def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
-    """The prompt a role of this workflow gets now."""
     final = role == REVIEWER and lane.name == MAIN and lane.stage == "FINAL_REVIEW"
     context = tuple(_CONTEXTS[role](state, lane)) if role in _CONTEXTS else (prompts.request(state),)
     text = _FINAL if final else ""

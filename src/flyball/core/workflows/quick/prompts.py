@@ -26,6 +26,5 @@ CARDS = (
 
 
 def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
-    """The prompt a role of this workflow gets now."""
     context = (prompts.request(state), prompts.criteria(state))
     return prompts.compose(state, lane, role_named(role, CARDS), purpose, context=context)

@@ -38,10 +38,7 @@ def next_step(state: State, lane: Lane) -> Step:
     first(opening.prepare(state))
     if not state.items:
         return record(ItemsSet(requested_criteria(state.task.request), "request"))
-    if lane.to_ask:
-        return questions.put(state, lane, lane.to_ask[0])
-    if lane.loop.consent_wanted:
-        return opening.consent(state, lane, brief, REVIEWER, "the reviewer")
+    opening.ask_first(state, lane, brief, REVIEWER, "the reviewer")
     return {"IMPLEMENT": _implement, "REVIEW": _review, "SHIP": _ship}[lane.stage](state, lane)
 
 

@@ -26,7 +26,6 @@ OWNERS = {"complexity": "REFACTOR", "readme": "DOCUMENT", "decision_record": "DO
 
 
 def owner(finding: Finding) -> str:
-    """The stage that can repair what a finding is about."""
     return OWNERS.get(finding.check, "DOCUMENT" if is_document(finding.file) else "GREEN")
 
 

@@ -78,7 +78,6 @@ CARDS = (
 
 
 def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
-    """The prompt a role of this workflow gets now."""
     card, own = role_named(role, CARDS), role == "tester" and not state.items
     text = card.text.replace("three documents", plural(state.task.settings.documents, "document"))
     return prompts.compose(

@@ -1,6 +1,6 @@
 """The `tdd` workflow: RED -> GREEN -> REFACTOR -> DOCUMENT -> QA -> SHIP; a QA rejection leads back to who can repair it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from msgspec.structs import replace
@@ -26,7 +26,7 @@ from flyball.core.workflows.tdd.facts import SessionImported
 from flyball.core.workflows.tdd.fold import FOLDS
 from flyball.core.workflows.tdd.percentages import overall_percent, phase_percent
 from flyball.core.workflows.tdd.prompts import CARDS, brief
-from flyball.core.workflows.tdd.wording import LINES, NOTES
+from flyball.core.workflows.tdd.prp_session import PHASES, describe_session
 
 QA_ATTEMPTS = 3
 STAGES = {
@@ -194,6 +194,12 @@ def _review(state: State, lane: Lane) -> Step:
     return record(judged, *learned, move(TRANSITIONS, lane, f"{FOR}{owner}", "; ".join(judged.gate_1.missing[:3])))
 
 
+def _import_note(fact: SessionImported) -> Iterator[str]:
+    before = PHASES[: PHASES.index(fact.session.phase)]
+    unseen = f"; not verified here: {', '.join(before)}" if before else ""
+    yield f"Begun at {fact.session.phase}, from {describe_session(fact.session)}{unseen}"
+
+
 WORKFLOW = Workflow(
     name="tdd",
     stages=ORDER,
@@ -204,8 +210,8 @@ WORKFLOW = Workflow(
     brief=brief,
     reopened=partial(reopen_at, "RED"),
     folds=FOLDS,
-    lines=LINES,
-    notes=NOTES,
+    lines={SessionImported: lambda f: f"begun from {describe_session(f.session)}"},
+    notes={SessionImported: _import_note},
     facts=(SessionImported,),
     cards=CARDS,
     author="implementer",

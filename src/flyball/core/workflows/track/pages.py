@@ -17,7 +17,6 @@ _PAGES = ("tracks.md", "index.md", "decision-log.md", "archive", "archives")
 
 
 def folder(state: State) -> str:
-    """Where the track is, from the repository's root."""
     return state.task.source.path if state.task.source else ""
 
 

@@ -268,7 +268,6 @@ def _with_end(text: str, end: str) -> str:
 
 
 def _locate(text: str, id_: str) -> tuple[list[str], int]:
-    """The lines of the page, and the one that holds the task."""
     lines = split_lines(text)
     places = [task.line - 1 for task in read_plan(text).tasks if _id_of(task) == id_]
     if len(places) != 1:

@@ -109,7 +109,6 @@ def _content(item: Item) -> tuple[object, ...]:
 
 
 def _is_green(state: State) -> bool:
-    """Whether the gates passed on the newest tree of the branch that was measured."""
     measured = state.main.loop.last or state.main.loop.entry or state.baseline
     return measured is not None and all(gate.passed for gate in measured.gates) and not measured.failing
 

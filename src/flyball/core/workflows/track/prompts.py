@@ -88,7 +88,6 @@ CARDS = (
 
 
 def brief(state: State, lane: Lane, role: str, purpose: str = "") -> str:
-    """The prompt a role of this workflow gets now."""
     context = tuple(part for part in _CONTEXTS.get(role, _specification)(state, lane) if part)
     return prompts.compose(state, lane, role_named(role, CARDS), purpose, context=context)
 

@@ -11,9 +11,9 @@ from flyball.core.evaluation.catalogue import BUILT_IN, EvaluatorCard
 from flyball.core.evaluation.findings import EvaluatorResult, PassResult
 from flyball.core.evaluation.judging import JudgeSeat, TrackMatter, failed_seat, judged_passes
 from flyball.core.evaluation.verdict import TrackEvaluation, aggregate, weigh_evaluator
-from flyball.core.loop import opening, panel, questions, reviewing
+from flyball.core.loop import opening, panel, reviewing
 from flyball.core.loop.batches import integrating, lanes, monitoring, settling
-from flyball.core.loop.step import ComesFirst, Step, halt, perform, record
+from flyball.core.loop.step import ComesFirst, Step, first, halt, perform, record
 from flyball.core.loop.transitions import BY_A_PERSON
 from flyball.core.loop.workflow import Demo, Workflow
 from flyball.core.model.events import Moved, TaskStopped
@@ -138,13 +138,8 @@ def next_step(state: State, lane: Lane) -> Step:
     """What comes next in a lane: that of the task, or a task of the plan's."""
     if lane.name != MAIN:
         return lanes.step(executing.RULES, state, lane)
-    first = opening.prepare(state)
-    if first is not None:
-        return first
-    if lane.to_ask:
-        return questions.put(state, lane, lane.to_ask[0])
-    if lane.loop.consent_wanted:
-        return opening.consent(state, lane, brief, PLAN_EVALUATOR, "the evaluator")
+    first(opening.prepare(state))
+    opening.ask_first(state, lane, brief, PLAN_EVALUATOR, "the evaluator")
     if _is_spent(state) and lane.turn is None and lane.panel is None and lane.stage != "COMPLETE":
         told = f"iteration limit of a track reached ({state.iterations} of {MOST_ITERATIONS})"
         return halt(TaskStopped("limit", f"{told}; to go on: flyball resume {state.task.id} --max-iterations N"))

@@ -34,7 +34,6 @@ class Unreadable(msgspec.Struct, frozen=True):
 
 
 def read_header(text: str) -> dict[str, Value] | Unreadable:
-    """The mapping in a header, or why there is none."""
     import yaml  # noqa: PLC0415 - a Stop hook that reads no issue need not wait for it
 
     if len(text) > MAX_HEADER:

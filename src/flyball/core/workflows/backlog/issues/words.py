@@ -73,7 +73,6 @@ def place_of(file: str) -> tuple[int, str]:
 
 
 def is_history(file: str) -> bool:
-    """Whether a file, in any case of letters, holds what is finished."""
     return re.fullmatch(r"history(?:-[0-9]+)?\.md", file.casefold()) is not None
 
 

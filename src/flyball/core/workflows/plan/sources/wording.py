@@ -181,7 +181,6 @@ def names_fields(wording: Wording, details: Iterable[str]) -> bool:
 
 
 def is_scaffold(wording: Wording, details: Iterable[str]) -> bool:
-    """Whether an entry says that all others build on it."""
     return any(map(_YES.match, _values_of("scaffold", wording, details)))
 
 
