@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from flyball.core.loop import gates, questions
 from flyball.core.loop.answers import Follow, first_word
 from flyball.core.loop.step import Step, halt, record
@@ -42,6 +44,15 @@ def required_work(state: State, lane: Lane) -> tuple[str, ...]:
     own = tuple(item for item in state.items if item.id == lane.item)
     known = state.baseline.known if state.baseline else ()
     return tuple(test for test in named_work(own, known) if is_every(state.work) or test in state.work)
+
+
+def with_work_failing(state: State, lane: Lane, found: Measurement) -> Measurement:
+    """What was measured, with tests that are part of the lane's work among the failing ones: on the untouched tree they are among the known."""
+    work = required_work(state, lane)
+    failing = found.counts.known_failing if is_every(work) else sum(test in work for test in found.known)
+    counts = found.counts
+    counts = replace(counts, failing=counts.failing + failing, known_failing=counts.known_failing - failing)
+    return replace(found, counts=counts)
 
 
 def named_work(items: tuple[Item, ...], tests: tuple[str, ...]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from flyball.core.health.monitor import Remedy, Verdict, assess, change_remedy
 from flyball.core.health.observation import Observation, observe
 from flyball.core.health.table import HealthCase, Own
 from flyball.core.health.verdict import Blocker
+from flyball.core.loop.failures import with_work_failing
 from flyball.core.loop.gates import Weigh, Weighed
 from flyball.core.loop.ladder import NONE_NEEDED, Recovery, are_rungs_used, recover
 from flyball.core.memory.recording import anti_pattern, decisions, revisions
@@ -187,7 +188,7 @@ def _is_best(state: State, lane: Lane, weigh: Weigh, weighed: Weighed, seen: Obs
     """Whether no tree of this stage is as good, the one it began with included; without counts, or while the agent is at work, the latest is the best (C15)."""
     best = lane.loop.best_score
     if best is None and lane.loop.entry is not None:
-        best = weigh(state, lane, lane.loop.entry, Claim()).score
+        best = weigh(state, lane, with_work_failing(state, lane, lane.loop.entry), Claim()).score
     return best is None or weighed.score > best or ((weighed.uncounted or _is_at_work(seen)) and weighed.score == best)
 
 

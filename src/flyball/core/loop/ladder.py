@@ -52,13 +52,17 @@ def recover(
     if stay:
         return Recovery(rung.name)
     to = _two_back(state, lane) if verdict.health is Health.FLIP_FLOPPING else lane.best
-    return Recovery(rung.name, _back(to, measured))
+    return Recovery(rung.name, _back(state, lane, to, measured))
 
 
-def _back(to: Checkpoint | None, measured: Measurement) -> Commit:
+def _back(state: State, lane: Lane, to: Checkpoint | None, measured: Measurement) -> Commit:
+    """The commit to go back to; none where no turn since has changed a file, so that there is nothing to undo."""
     if to is None or to.commit == measured.candidate:
         return Commit("")
-    return to.commit
+    own = [each for each in state.checkpoints if each.lane == lane.name and not each.undone]
+    place = max((n for n, each in enumerate(own) if each.commit == to.commit), default=-1)
+    later = own[place + 1 :]
+    return Commit("") if later and all(each.files == () for each in later) else to.commit
 
 
 def _two_back(state: State, lane: Lane) -> Checkpoint | None:

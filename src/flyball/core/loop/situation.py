@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from flyball.core.loop.failures import with_work_failing
 from flyball.core.model.events import Judged
 from flyball.core.model.measurement import GateResult, Measurement
 from flyball.core.model.naming import LOOP
@@ -187,7 +188,7 @@ def _verdict(state: State, lane: Lane, judged: Judged, found: Measurement | None
 def history(state: State, lane: Lane) -> str:
     """What the turns of this work came to, the first and the last of them, each in a line."""
     own = [each for each in state.checkpoints if each.lane == lane.name]
-    lines = [_turn(own[:number], each) for number, each in enumerate(own) if _labels([each])]
+    lines = [_turn(state, lane, own[:number], each) for number, each in enumerate(own) if _labels([each])]
     if lane.loop.lesson and not lane.loop.iteration:
         lines.append(clean(one_line(f"An earlier attempt: {' '.join(lane.loop.lesson[1:])}"), TURN_SHOWN))
     between = len(lines) - FIRST_TURNS - LAST_TURNS
@@ -201,13 +202,17 @@ def history(state: State, lane: Lane) -> str:
     return "\n\n".join(part for part in (titled_list("What happened before", lines), small) if part)
 
 
-def _turn(earlier_ones: list[Checkpoint], turn: Checkpoint) -> str:
-    judged, now = turn.judged, _failures(turn.measured)
+def _turn(state: State, lane: Lane, earlier_ones: list[Checkpoint], turn: Checkpoint) -> str:
+    judged, now = turn.judged, _failures(state, lane, turn.measured)
     # What was undone before this turn is not what it began with.
     before = (each for each in reversed(earlier_ones) if turn.undone or not each.undone)
-    then = next((_failures(each.measured) for each in before), "")
+    then = next((_failures(state, lane, each.measured) for each in before), "")
     parts = [first_few(turn.files, 3) if turn.files else "changed nothing" if turn.files is not None else ""]
-    parts += [f"{then} → {now} tests fail" if then and then != now else f"{now} tests fail"] if now else []
+    parts += (
+        [f"{then} → {now} tests fail" if then and then != now else plural(int(now), "test fails", "tests fail")]
+        if now
+        else []
+    )
     if judged is None:
         parts.append("cut off" if turn.label.startswith("interrupted-") else "not measured")
     elif judged.false_claim:
@@ -219,5 +224,7 @@ def _turn(earlier_ones: list[Checkpoint], turn: Checkpoint) -> str:
     return clean(one_line(f"{_labels([turn])[0]} {turn.stage}: {'; '.join(filter(None, parts))}"), TURN_SHOWN)
 
 
-def _failures(found: Measurement | None) -> str:
-    return str(found.counts.failing) if found is not None and found.counts.total else ""
+def _failures(state: State, lane: Lane, found: Measurement | None) -> str:
+    if found is None or not found.counts.total:
+        return ""
+    return str(with_work_failing(state, lane, found).counts.failing)
