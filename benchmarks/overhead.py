@@ -204,7 +204,7 @@ def _slow_world() -> Any:
     from msgspec.structs import replace
     from tests.support.simulator import World, suite
 
-    from flyball.core.claims.claims import Claim
+    from flyball.core.claims.values import Claim
     from flyball.core.model.measurement import NewTest
     from flyball.core.model.outcomes import TurnEnded
 

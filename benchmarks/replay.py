@@ -25,7 +25,10 @@ import msgspec
 
 from flyball.core.advice.stream import GateOutput, StreamObservation, advise, of_stream
 from flyball.core.failures.signature import signature
-from flyball.core.health.monitor import History, Observation, Remedy, Thresholds, follow
+from flyball.core.health.history import History
+from flyball.core.health.monitor import follow
+from flyball.core.health.observation import Observation
+from flyball.core.health.verdict import Remedy, Thresholds
 from flyball.core.text.strict_json import read_json
 
 CONTINUE, FRESH, STOP = "continue", "fresh", "stop"

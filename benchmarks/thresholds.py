@@ -16,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 from replay import POLICIES, TARGETS, Loop, Outcome, Score, load, monitor, replay, score
 
-from flyball.core.health.monitor import Thresholds
+from flyball.core.health.verdict import Thresholds
 
 BOOTSTRAPS = 200
 

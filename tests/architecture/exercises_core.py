@@ -16,7 +16,8 @@ from flyball.core.evaluation.plan_page import read_plan
 from flyball.core.evaluation.structural import check_plan, check_scope, check_skipped
 from flyball.core.evaluation.verdict import aggregate
 from flyball.core.failures.signature import signature
-from flyball.core.health.monitor import History, follow
+from flyball.core.health.history import History
+from flyball.core.health.monitor import follow
 from flyball.core.text.json_edits import with_values
 from flyball.core.workflows.backlog.evaluator import evaluate
 from flyball.core.workflows.backlog.issues.edits import with_status

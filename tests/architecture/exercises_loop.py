@@ -4,7 +4,7 @@ from msgspec.structs import replace
 from tests.support.builders import short_tdd_run
 from tests.support.simulator import APPROVED, DONE, EveryFile, Simulator, World, a_task, ok, suite
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.decide import decide
 from flyball.core.fold.evolve import evolve
 from flyball.core.loop.feedback import wishes

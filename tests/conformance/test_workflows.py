@@ -6,7 +6,7 @@ from tests.support.backlog_in_memory import BacklogInMemory
 from tests.support.simulator import DONE, Obliging, World, ok
 from tests.support.track_in_memory import PAGE, TrackInMemory, failing
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.loop.step import Step, record
 from flyball.core.loop.workflow import Workflow
 from flyball.core.model.effects import RunAgent

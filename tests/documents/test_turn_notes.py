@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from flyball.core.claims.claims import Claim, read_claim
+from flyball.core.claims.claims import read_claim
+from flyball.core.claims.values import Claim
 from flyball.documents.errors import DocumentError
 from flyball.documents.turn_notes import MOST_QUESTIONS, TurnNotes
 

@@ -9,7 +9,7 @@ from tests.journal.memory_journal import MemoryJournal
 from tests.support.simulator import World, a_task, suite
 
 from flyball.clock import SystemClock
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.fold.evolve import fold
 from flyball.core.model.effects import Effect, RunAgent
 from flyball.core.model.events import Begun, Ended, Event, SessionStarted, TaskOpened, TaskStopped

@@ -15,7 +15,7 @@ from tests.journal.memory_journal import MemoryJournal
 from tests.support.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 from flyball.clock import SystemClock
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.loop.workflow import Workflow
 from flyball.core.model.batch_events import LaneClosed, SeatAnswered
 from flyball.core.model.effects import Measure, RunAgent

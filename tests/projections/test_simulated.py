@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from tests.support.simulator import Simulator, World, suite
 
-from flyball.core.claims.claims import Claim
 from flyball.core.claims.status_block import parse
 from flyball.core.claims.status_fields import StatusBlock
+from flyball.core.claims.values import Claim
 from flyball.core.fold.evolve import evolve
 from flyball.core.model.effects import Measure, RunAgent
 from flyball.core.model.measurement import Measurement, NewTest

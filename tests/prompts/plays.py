@@ -19,7 +19,8 @@ from tests.support.backlog_in_memory import BacklogInMemory
 from tests.support.simulator import APPROVED, START, Obliging, Simulator, ok
 from tests.support.track_in_memory import PAGE, TrackInMemory, failing as failing_track
 
-from flyball.core.claims.claims import Claim, DesignDecision, Finding, OpenQuestion, ProtectedChange, Rejection
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim, DesignDecision, OpenQuestion, ProtectedChange, Rejection
 from flyball.core.evaluation.catalogue import BUILT_IN
 from flyball.core.evaluation.choosing import Chosen
 from flyball.core.model.effects import Integrate, Measure, Recall, RunAgent

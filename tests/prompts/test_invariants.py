@@ -33,7 +33,8 @@ from tests.prompts.plays import (
 from tests.support.builders import a_state
 from tests.support.simulator import START
 
-from flyball.core.claims.claims import Claim, read_claim
+from flyball.core.claims.claims import read_claim
+from flyball.core.claims.values import Claim
 from flyball.core.loop.role import Role
 from flyball.core.model.outcomes import TurnEnded
 from flyball.core.model.task import Item

@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.failures.signature import signature
 from flyball.core.fold.evolve import evolve
 from flyball.core.health.breaker import CLOSED, Breaker
-from flyball.core.health.monitor import Health, Observation, Verdict
-from flyball.core.health.verdict import REMEDIES
+from flyball.core.health.observation import Observation
+from flyball.core.health.verdict import REMEDIES, Health, Verdict
 from flyball.core.loop import casting
 from flyball.core.loop.workflow import BOTH_GATES
 from flyball.core.model import effects as fx, events as ev, outcomes as out

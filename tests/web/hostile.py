@@ -8,12 +8,12 @@ import msgspec
 from msgspec.structs import replace
 from tests.support.builders import Story, measurement, tdd_task
 
-from flyball.core.claims.claims import (
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import (
     Claim,
     ClaimedBlocker,
     ClaimedRevision,
     DesignDecision,
-    Finding,
     OpenQuestion,
     ProposedIssue,
     ProtectedChange,

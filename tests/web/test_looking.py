@@ -15,8 +15,8 @@ from tests.web.conftest import QUESTION, Serve, asking, long_story, place, put
 
 from flyball.clock import system_clock
 from flyball.config.home import RepositoryHome, known_repositories
-from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim
 from flyball.core.model.effects import Measure, RunAgent
 from flyball.core.model.events import Begun, TaskStopped
 from flyball.core.model.task import EffectId, Item

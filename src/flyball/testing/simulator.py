@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.decide import begin, decide
 from flyball.core.fold.evolve import evolve
 from flyball.core.memory.recalling import recall

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import Claim, Finding
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim
 from flyball.core.decide import decide
 from flyball.core.fold.evolve import evolve
 from flyball.core.loop.workflow import Workflow

@@ -8,7 +8,10 @@ from hypothesis import given, settings, strategies as st
 
 from flyball.core.advice.batch import NOT_APPROVED, BatchResult, Failure, Review, of_batch
 from flyball.core.advice.batch_text import BatchUnreadable, batch_of, read_batch
-from flyball.core.health.monitor import Blocker, Health, History, Remedy, assess, follow, observe
+from flyball.core.health.history import History
+from flyball.core.health.monitor import assess, follow
+from flyball.core.health.observation import observe
+from flyball.core.health.verdict import Blocker, Health, Remedy
 
 
 def batch(passed=(), failed=(), **more):

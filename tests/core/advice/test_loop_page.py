@@ -5,7 +5,10 @@ from hypothesis import given, settings, strategies as st
 
 from flyball.core.advice.loop_page import PageUnreadable, read_page
 from flyball.core.failures.signature import signature
-from flyball.core.health.monitor import Health, History, Observation, follow, observe
+from flyball.core.health.history import History
+from flyball.core.health.monitor import follow
+from flyball.core.health.observation import Observation, observe
+from flyball.core.health.verdict import Health
 
 pytestmark = pytest.mark.req("M34")
 

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from flyball.core.advice.stream import GateOutput, StreamObservation, advise, broken_gate, of_stream
-from flyball.core.health.monitor import Health, History, Remedy, Thresholds, observe
+from flyball.core.health.history import History
+from flyball.core.health.observation import observe
+from flyball.core.health.verdict import Health, Remedy, Thresholds
 from flyball.core.text.strict_json import JsonUnreadable, read_json
 
 

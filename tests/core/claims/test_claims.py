@@ -4,17 +4,17 @@ import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from flyball.core.claims.claims import (
+from flyball.core.claims.claims import read_claim
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import (
     BusinessDocSync,
     Claim,
     ClaimedBlocker,
     DesignDecision,
-    Finding,
     OpenQuestion,
     ProposedIssue,
     ProtectedChange,
     Rejection,
-    read_claim,
 )
 
 NONCE = "n-42"

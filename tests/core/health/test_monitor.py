@@ -7,21 +7,18 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from flyball.core.failures.signature import signature
-from flyball.core.health.monitor import (
-    Blocker,
-    Confidence,
-    Health,
-    History,
+from flyball.core.health.history import History
+from flyball.core.health.monitor import assess, change_remedy, follow
+from flyball.core.health.observation import (
+    RECENT_RESULTS,
+    RECENT_TREES,
+    REMEMBERED_FAILURES,
+    TRACKED_ITEMS,
     Observation,
-    Remedy,
-    Thresholds,
-    Trend,
-    assess,
-    change_remedy,
-    follow,
+    begin_loop,
     observe,
 )
-from flyball.core.health.observation import RECENT_RESULTS, RECENT_TREES, REMEMBERED_FAILURES, TRACKED_ITEMS, begin_loop
+from flyball.core.health.verdict import Blocker, Confidence, Health, Remedy, Thresholds, Trend
 
 
 def judged(*seen, thresholds=None):

@@ -9,7 +9,8 @@ import pytest
 from tests.support.simulator import Honest, Simulator, World, ok, suite
 
 import flyball
-from flyball.core.health.monitor import History, follow
+from flyball.core.health.history import History
+from flyball.core.health.monitor import follow
 from flyball.core.model.events import Judged, Moved
 
 CORE = Path(flyball.__file__).parent / "core"

@@ -7,7 +7,8 @@ import pytest
 from tests.support.builders import a_state
 from tests.support.simulator import APPROVED, DONE, START, Honest, Simulator, a_reviewed_task, a_task, ok, suite
 
-from flyball.core.claims.claims import Claim, Finding, OpenQuestion, ProtectedChange
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim, OpenQuestion, ProtectedChange
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.judge import judge
 from flyball.core.model.effects import Ask, Deliver, Measure, RunAgent, Save

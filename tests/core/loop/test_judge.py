@@ -7,9 +7,11 @@ import pytest
 from tests.support.builders import a_state
 from tests.support.simulator import START, a_task, ok
 
-from flyball.core.claims.claims import Claim, ClaimedBlocker, DesignDecision, Finding, ProtectedChange
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim, ClaimedBlocker, DesignDecision, ProtectedChange
 from flyball.core.failures.signature import Signature, signature
-from flyball.core.health.monitor import History, observe
+from flyball.core.health.history import History
+from flyball.core.health.observation import observe
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.judge import judge, learnings
 from flyball.core.model.effects import RunAgent

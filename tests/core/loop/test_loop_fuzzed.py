@@ -9,7 +9,8 @@ import pytest
 from tests.support.agreement import check_words
 from tests.support.simulator import START, EveryFile, Simulator, World, a_task
 
-from flyball.core.claims.claims import Claim, ClaimedBlocker, DesignDecision, Finding, OpenQuestion, ProtectedChange
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim, ClaimedBlocker, DesignDecision, OpenQuestion, ProtectedChange
 from flyball.core.decide import begin, decide
 from flyball.core.fold.evolve import evolve, fold
 from flyball.core.memory.recalling import recall

@@ -7,7 +7,8 @@ import pytest
 from msgspec.structs import replace
 from tests.support.simulator import DONE, START, Honest, Simulator, World, a_task, ok, suite
 
-from flyball.core.claims.claims import Claim, ClaimedBlocker, Finding
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim, ClaimedBlocker
 from flyball.core.model.effects import Ask, Measure, RunAgent, Wait
 from flyball.core.model.events import (
     Begun,

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from tests.support.builders import with_changes
 from tests.support.simulator import APPROVED, DONE, START, Honest, Simulator, a_reviewed_task, ok
 
-from flyball.core.claims.claims import Claim, ProtectedChange
+from flyball.core.claims.values import Claim, ProtectedChange
 from flyball.core.loop.ladder import _two_back
 from flyball.core.loop.opening import ALONE
 from flyball.core.model.effects import Ask, Measure, PutBack, Recall, RunAgent

@@ -7,9 +7,10 @@ from msgspec.structs import replace
 from tests.support.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
 from flyball.core.advice.stream import GateOutput, StreamObservation, advise
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.failures.signature import signature
-from flyball.core.health.monitor import Health, History, Thresholds
+from flyball.core.health.history import History
+from flyball.core.health.verdict import Health, Thresholds
 from flyball.core.model.effects import Ask, Measure, RunAgent
 from flyball.core.model.events import Begun, Judged
 from flyball.core.model.measurement import Counts, GateResult, Measurement, Noticed

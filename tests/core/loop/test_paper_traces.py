@@ -10,7 +10,7 @@ from tests.core.paper import EVALUATORS, PLAN, SUBTASKS, TRACK
 from tests.core.watched import Watched
 from tests.support.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.fold.evolve import evolve
 from flyball.core.model.batch_events import LaneClosed
 from flyball.core.model.effects import Effect, Integrate, Measure, OpenLane, RunAgent, Save

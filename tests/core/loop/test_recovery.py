@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from tests.support.builders import a_state, with_changes
 from tests.support.simulator import START, Honest, Simulator, a_task, ok, suite
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.health.breaker import CLOSED, Breaker, Strikes
 from flyball.core.health.history import Ending, History, Result
 from flyball.core.health.monitor import follow

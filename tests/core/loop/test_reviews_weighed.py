@@ -9,8 +9,8 @@ from tests.core.workflows.backlog.test_backlog_simulated import BUG, Working, a_
 from tests.core.workflows.plan.world import Team, rejecting, simulated as simulated_plan
 from tests.core.workflows.quick.test_quick import Quick, moves, simulated
 
-from flyball.core.claims.claims import Claim, Finding
-from flyball.core.claims.values import EarlierFinding, FindingAnswer
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim, EarlierFinding, FindingAnswer
 from flyball.core.model.batch_events import BatchReviewed
 from flyball.core.model.effects import Measure, Recall, RunAgent
 from flyball.core.model.events import Ended, Judged, PersonSpoke, TurnSetAside

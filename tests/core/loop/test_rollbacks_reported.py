@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from tests.support.simulator import Simulator, World, a_task, ok, suite
 
-from flyball.core.health.monitor import Health
+from flyball.core.health.verdict import Health
 from flyball.core.model.effects import Measure, Restore, RunAgent
 from flyball.core.model.events import Begun, Judged
 from flyball.core.model.measurement import GateResult, Measurement

@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 from tests.support.simulator import APPROVED, Honest, Simulator, a_task, ok
 
-from flyball.core.claims.claims import Claim, Finding
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim
 from flyball.core.loop.transitions import Transition, move, skip
 from flyball.core.loop.workflow import Workflow
 from flyball.core.model.effects import Measure, RunAgent

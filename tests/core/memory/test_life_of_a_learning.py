@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from tests.core.memory.folding import learnings_of
 from tests.support.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
-from flyball.core.claims.claims import Claim, ClaimedRevision, DesignDecision, Finding
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim, ClaimedRevision, DesignDecision
 from flyball.core.fold.evolve import fold
 from flyball.core.memory.recalling import recall
 from flyball.core.memory.settling import settle

@@ -4,7 +4,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 from flyball.core.advice.batch import BatchResult, Failure, Review, of_batch
-from flyball.core.health.monitor import Blocker, History, follow
+from flyball.core.health.history import History
+from flyball.core.health.monitor import follow
+from flyball.core.health.verdict import Blocker
 from flyball.core.model.batch_events import BatchJudged
 from flyball.projections.files.batch_state import answer, batch_page, history_of
 

@@ -6,9 +6,8 @@ from typing import Literal
 import pytest
 from tests.support.builders import Story, tdd_task
 
-from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import Finding
-from flyball.core.claims.values import EarlierFinding
+from flyball.core.claims.values import Claim, EarlierFinding
 from flyball.core.loop import casting
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.events import Begun

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from tests.replays.replay import recorded
 from tests.support.builders import OPENED_AT, Story, measurement, short_tdd_run, two_lanes_asking, verdict
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.health.breaker import Breaker
 from flyball.core.loop.questions import hourly_limit
 from flyball.core.model.batch_events import LaneClosed, LaneOpened, SubtaskIntegrated

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 from tests.support.builders import Story, measurement, short_tdd_run, tdd_task
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.health.breaker import Breaker
 from flyball.core.model.effects import Option, Question, Save
 from flyball.core.model.events import Begun, Held, TaskStopped

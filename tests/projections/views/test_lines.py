@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from tests.support.builders import Story, measurement, short_tdd_run, tdd_task, verdict
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.fold.evolve import evolve
 from flyball.core.health.breaker import Breaker
 from flyball.core.model.effects import Option, Question

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 from tests.support.builders import Story, measurement, short_tdd_run, tdd_task, verdict
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.model.batch_events import LaneClosed
 from flyball.core.model.effects import Option, Question, Recall, RunAgent
 from flyball.core.model.events import (

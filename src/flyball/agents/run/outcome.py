@@ -13,7 +13,8 @@ from flyball.agents.reading.echo import Echo
 from flyball.agents.reading.loose_json import as_object, rounded_up
 from flyball.agents.reading.prices import add_price
 from flyball.agents.run.frame import ProgramRun
-from flyball.core.claims.claims import Claim, read_claim
+from flyball.core.claims.claims import read_claim
+from flyball.core.claims.values import Claim
 from flyball.core.model.outcomes import ABSENT, LIMITED, TurnEnded, TurnKind, Usage
 from flyball.core.providers.limits import Limit, recognise, recognise_error, says_error
 from flyball.core.providers.reset_times import known_zones

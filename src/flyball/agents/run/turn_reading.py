@@ -7,7 +7,7 @@ import msgspec
 from flyball.agents.dialect import ProgramOutput, TurnReading
 from flyball.agents.run import outcome
 from flyball.agents.run.frame import ProgramRun
-from flyball.core.claims.claims import Claim, OpenQuestion
+from flyball.core.claims.values import Claim, OpenQuestion
 from flyball.core.model.outcomes import ABSENT, FAILED, LIMITED, TurnEnded, TurnKind, Usage
 from flyball.core.providers.limits import recognise
 from flyball.core.text.scrubbing import scrub

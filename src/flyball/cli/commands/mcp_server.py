@@ -16,7 +16,7 @@ from flyball.cli.support.exits import REFUSED
 from flyball.clock import system_clock
 from flyball.config.home import environment
 from flyball.core.advice.stream import StreamObservation, advise
-from flyball.core.health.monitor import History
+from flyball.core.health.history import History
 from flyball.ports import Refusal
 from flyball.wiring.run.agent_api import AgentApi, agent_api, gates
 from flyball.wiring.tools.evaluating import evaluate_folder

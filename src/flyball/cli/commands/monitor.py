@@ -13,7 +13,8 @@ from flyball.cli.support.output import put, put_json
 from flyball.core.advice.batch import BatchResult
 from flyball.core.advice.batch_text import BatchUnreadable, batch_of
 from flyball.core.advice.stream import StreamObservation, advise
-from flyball.core.health.monitor import Health, History
+from flyball.core.health.history import History
+from flyball.core.health.verdict import Health
 from flyball.core.text.strict_json import JsonUnreadable, read_json
 
 LONGEST_BATCH = 64 * 1024 * 1024

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 import msgspec
 
 from flyball.core.failures.signature import signature
-from flyball.core.health.monitor import Confidence, Health, History, Remedy, Thresholds, follow
+from flyball.core.health.history import History
+from flyball.core.health.monitor import follow
 from flyball.core.health.observation import Kind, Observation
-from flyball.core.health.verdict import Blocker
+from flyball.core.health.verdict import Blocker, Confidence, Health, Remedy, Thresholds
 
 Whole = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 

@@ -4,39 +4,12 @@ from collections.abc import Callable
 
 import msgspec
 
-from flyball.core.claims.findings import Finding
 from flyball.core.claims.native_markers import read_native
 from flyball.core.claims.report_object import Unusable, is_partial, read_report
 from flyball.core.claims.validation_summary import own_summaries
-from flyball.core.claims.values import (
-    MAX_PROBLEM,
-    MAX_PROBLEMS,
-    BusinessDocSync,
-    Claim,
-    ClaimedBlocker,
-    ClaimedRevision,
-    DesignDecision,
-    OpenQuestion,
-    ProposedIssue,
-    ProtectedChange,
-    Rejection,
-)
+from flyball.core.claims.values import MAX_PROBLEM, MAX_PROBLEMS, Claim
 from flyball.core.text.fences import Message, split_fences
 from flyball.core.text.scrubbing import clean
-
-__all__ = [
-    "BusinessDocSync",
-    "Claim",
-    "ClaimedBlocker",
-    "ClaimedRevision",
-    "DesignDecision",
-    "Finding",
-    "OpenQuestion",
-    "ProposedIssue",
-    "ProtectedChange",
-    "Rejection",
-    "read_claim",
-]
 
 FENCE = "flyball-report"
 MAX_MESSAGE = 1024 * 1024

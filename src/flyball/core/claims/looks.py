@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim
 
 
 def number(claim: Claim, earlier: Sequence[Finding], turn: int) -> Claim:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -57,35 +57,30 @@ def _claim(report: _ReportFields, source: values.Source) -> values.Claim:
         summary=report.text("summary"),
         verdict=cast("Any", report.word("verdict")),
         approved=report.texts("approved"),
-        rejected=tuple(_texts_of(values.Rejection, f) for f in report.objects("rejected", "id")),
-        criteria=tuple(_texts_of(values.ClaimedCriterion, f) for f in report.objects("criteria", "id")),
+        rejected=_values(values.Rejection, report.objects("rejected", "id")),
+        criteria=_values(values.ClaimedCriterion, report.objects("criteria", "id")),
         left=report.texts("left"),
         findings=tuple(_finding(f) for f in report.objects("findings", "message", "(no message)")),
-        earlier=tuple(
-            values.EarlierFinding(f.text("id"), f.flag("gone"), f.text("because"))
-            for f in report.objects("earlier", "id")
-            if f.has_flag("gone")
-        ),
-        answers=tuple(
-            values.FindingAnswer(f.text("id"), f.flag("done"), f.text("because"))
-            for f in report.objects("answers", "id")
-            if f.has_flag("done")
-        ),
+        earlier=_values(values.EarlierFinding, (f for f in report.objects("earlier", "id") if f.has_flag("gone"))),
+        answers=_values(values.FindingAnswer, (f for f in report.objects("answers", "id") if f.has_flag("done"))),
         blockers=tuple(
-            values.ClaimedBlocker(cast("Any", f.word("type", instead="external")), f.text("description"))
+            _value(values.ClaimedBlocker, f, type=f.word("type", instead="external"))
             for f in report.objects("blockers", "description")
         ),
-        questions=tuple(_question(f) for f in report.objects("questions", "text")),
-        protected_changes=tuple(
-            _texts_of(values.ProtectedChange, f) for f in report.objects("protected_changes", "path")
+        questions=tuple(
+            _value(values.OpenQuestion, f, default=f.text("default") or None)
+            for f in report.objects("questions", "text")
         ),
-        decisions=tuple(_texts_of(values.DesignDecision, f) for f in report.objects("decisions", "title")),
+        protected_changes=_values(values.ProtectedChange, report.objects("protected_changes", "path")),
+        decisions=_values(values.DesignDecision, report.objects("decisions", "title")),
         supersedes=tuple(_revision(f) for f in report.objects("supersedes", "id")),
         invalidates=tuple(_revision(f) for f in report.objects("invalidates", "id")),
         metrics=report.metrics(),
-        issues=tuple(_texts_of(values.ProposedIssue, f) for f in report.objects("issues", "title")),
+        issues=_values(values.ProposedIssue, report.objects("issues", "title")),
         plan=report.text("plan", values.MAX_PLAN),
-        business_doc_sync=_sync(report),
+        business_doc_sync=_value(values.BusinessDocSync, sync)
+        if (sync := report.object("business_doc_sync"))
+        else None,
         source=source,
     )
     known = (name for name in values.Claim.__struct_fields__ if name != "reviews")
@@ -102,17 +97,15 @@ def _finding(fields: _ReportFields) -> Finding:
     return Finding(cast("Any", severity), line=fields.whole("line"), **words)
 
 
-def _question(fields: _ReportFields) -> values.OpenQuestion:
-    default = fields.text("default")
-    return values.OpenQuestion(fields.text("text"), fields.texts("options"), default or None)
+def _values(kind: type[T], entries: Iterable[_ReportFields]) -> tuple[T, ...]:
+    return tuple(_value(kind, each) for each in entries)
 
 
-def _texts_of(kind: type[T], fields: _ReportFields) -> T:
-    """A value whose fields are all texts or lists of texts, each under its own name."""
-    wanted = msgspec.structs.fields(kind)
-    return kind(
-        **{each.name: fields.text(each.name) if each.type is str else fields.texts(each.name) for each in wanted}
-    )
+def _value(kind: type[T], fields: _ReportFields, **given: object) -> T:
+    """A value whose other fields are texts, lists of texts, or truths, each under its own name."""
+    readers: dict[object, Callable[[str], object]] = {str: fields.text, bool: fields.flag}
+    wanted = [each for each in msgspec.structs.fields(kind) if each.name not in given]
+    return kind(**given, **{each.name: readers.get(each.type, fields.texts)(each.name) for each in wanted})
 
 
 def _revision(fields: _ReportFields) -> values.ClaimedRevision:
@@ -122,13 +115,6 @@ def _revision(fields: _ReportFields) -> values.ClaimedRevision:
     return values.ClaimedRevision(
         old.strip(), because.strip() or fields.text("because"), new.strip() or fields.text("by")
     )
-
-
-def _sync(report: _ReportFields) -> values.BusinessDocSync | None:
-    fields = report.object("business_doc_sync")
-    if fields is None:
-        return None
-    return values.BusinessDocSync(fields.flag("required"), fields.text("reason"), fields.texts("documents"))
 
 
 class _ReportFields:

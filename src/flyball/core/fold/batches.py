@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from flyball.core.health.monitor import Remedy
 from flyball.core.health.observation import begin_loop, observe
+from flyball.core.health.verdict import Remedy
 from flyball.core.model import batch_events as be
 from flyball.core.model.batches import AcceptedBatch, Batch, Returning, Rework
 from flyball.core.model.events import Judged, Moved

@@ -14,22 +14,6 @@ from flyball.core.health.table import HealthCase, Own, Signal, count_outlived, f
 from flyball.core.health.verdict import REMEDIES, Blocker, Confidence, Health, Remedy, Thresholds, Trend, Verdict
 from flyball.core.text.quantities import plural
 
-__all__ = [
-    "Blocker",
-    "Confidence",
-    "Health",
-    "History",
-    "Observation",
-    "Remedy",
-    "Thresholds",
-    "Trend",
-    "Verdict",
-    "assess",
-    "change_remedy",
-    "follow",
-    "observe",
-]
-
 _RECOMMENDATION = {
     Health.PROGRESSING: "continue",
     Health.STALLED: "retry-with-change",

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim
 from flyball.core.loop import casting
 from flyball.core.model.measurement import GateVerdict, Measurement, Scalar
 from flyball.core.model.state import Lane, State

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import Claim
-from flyball.core.claims.values import Metric
+from flyball.core.claims.values import Claim, Metric
 from flyball.core.failures.signature import Signature, signature
 from flyball.core.health import breaker as breakers
-from flyball.core.health.monitor import Remedy, Verdict, assess, change_remedy
+from flyball.core.health.monitor import assess, change_remedy
 from flyball.core.health.observation import Observation, observe
 from flyball.core.health.table import HealthCase, Own
-from flyball.core.health.verdict import Blocker
+from flyball.core.health.verdict import Blocker, Remedy, Verdict
 from flyball.core.loop.failures import with_work_failing
 from flyball.core.loop.gates import Weigh, Weighed
 from flyball.core.loop.ladder import NONE_NEEDED, Recovery, are_rungs_used, recover

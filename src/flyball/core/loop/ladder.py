@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from flyball.core.health.monitor import Health, Remedy, Verdict
-from flyball.core.health.verdict import LADDER, next_rung
+from flyball.core.health.verdict import LADDER, Health, Remedy, Verdict, next_rung
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.state import Checkpoint, Lane, State
 from flyball.core.model.task import Commit

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from flyball.core.claims import looks
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.loop import kernel, questions, reviewing
 from flyball.core.loop.step import NOTHING, ComesFirst, Step, first, record
 from flyball.core.loop.workflow import Brief

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from shlex import quote
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.loop.answers import HOURLY_LIMIT, Follow, take
 from flyball.core.loop.step import NOTHING, Step, halt, perform
 from flyball.core.model.effects import Ask, Option, Question

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from flyball.core.claims import looks
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.loop.role import Role
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.measurement import REMARKS_MEANING, GateResult, Measurement

@@ -6,8 +6,8 @@ from flyball.core.advice.batch import BatchResult
 from flyball.core.advice.loop_page import PastRow
 from flyball.core.claims.findings import Finding
 from flyball.core.claims.values import Rejection
-from flyball.core.health.monitor import Verdict
 from flyball.core.health.observation import Observation
+from flyball.core.health.verdict import Verdict
 from flyball.core.model.events import Fact
 from flyball.core.model.task import MAIN, Commit
 

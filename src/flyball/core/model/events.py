@@ -8,8 +8,8 @@ from typing_extensions import TypeVar
 
 from flyball.core.claims.findings import Finding
 from flyball.core.health.breaker import Breaker
-from flyball.core.health.monitor import Verdict
 from flyball.core.health.observation import Observation
+from flyball.core.health.verdict import Verdict
 from flyball.core.model.effects import Effect, Question
 from flyball.core.model.measurement import GateVerdict
 from flyball.core.model.outcomes import Outcome

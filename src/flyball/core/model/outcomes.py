@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.task import Commit
 

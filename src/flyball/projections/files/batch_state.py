@@ -5,8 +5,8 @@ from typing import Any
 
 from flyball.core.advice.loop_page import PastRow
 from flyball.core.health.history import History
-from flyball.core.health.monitor import Verdict, observe
-from flyball.core.health.observation import Observation
+from flyball.core.health.observation import Observation, observe
+from flyball.core.health.verdict import Verdict
 from flyball.core.model.batch_events import BatchJudged, HistoryImported
 from flyball.core.text.quantities import first_few
 from flyball.projections.files.loop_state import LoopPage, page_text

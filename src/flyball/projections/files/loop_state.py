@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import msgspec
 
-from flyball.core.health.monitor import Blocker, Verdict
+from flyball.core.health.verdict import Blocker, Verdict
 from flyball.core.model.state import State
 from flyball.core.model.task import MAIN
 from flyball.core.text.quantities import first_few, plural

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.model import outcomes as out
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.events import Ended

@@ -18,7 +18,8 @@ from flyball.config import file as config_file
 from flyball.config.home import RepositoryHome, home_folder
 from flyball.core.advice.batch import BatchResult, Failure, of_batch
 from flyball.core.advice.loop_page import PageUnreadable, read_page
-from flyball.core.health.monitor import Thresholds, Verdict, follow
+from flyball.core.health.monitor import follow
+from flyball.core.health.verdict import Thresholds, Verdict
 from flyball.core.model.batch_events import BatchJudged, HistoryImported
 from flyball.core.model.naming import LOOP, slug
 from flyball.core.model.task import TaskId

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from tests.core.workflows.plan.world import Team, a_plan_task, parts, simulated
 from tests.support.simulator import DONE, Simulator, ok
 
-from flyball.core.claims.claims import ProtectedChange
+from flyball.core.claims.values import ProtectedChange
 from flyball.core.model.batch_events import SubtaskIntegrated
 from flyball.core.model.effects import Ask, Integrate, Measure, RunAgent
 from flyball.core.model.events import QuestionClosed, UndeclaredEditsFound

@@ -9,7 +9,8 @@ from tests.support.agreement import check_words
 from tests.support.backlog_in_memory import BacklogInMemory
 from tests.support.simulator import DONE, START, Simulator, World, ok, suite
 
-from flyball.core.claims.claims import Claim, Finding, ProposedIssue
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim, ProposedIssue
 from flyball.core.model.effects import Effect, Measure, RunAgent, Wait
 from flyball.core.model.events import Begun, Ended, Judged, PersonSpoke, SessionStarted, Spoken, TaskStopped
 from flyball.core.model.measurement import Measurement

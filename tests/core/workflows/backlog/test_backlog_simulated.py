@@ -10,7 +10,9 @@ from msgspec.structs import replace
 from tests.support.backlog_in_memory import BacklogInMemory
 from tests.support.simulator import DONE, START, Simulator, World, ok, suite
 
-from flyball.core.claims.claims import Claim, ClaimedBlocker, Finding, ProposedIssue, read_claim
+from flyball.core.claims.claims import read_claim
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim, ClaimedBlocker, ProposedIssue
 from flyball.core.decide import decide
 from flyball.core.loop.step import NOTHING, Step
 from flyball.core.model.effects import Measure, Recall, RunAgent, Save

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.core.workflows.plan.world import Team, a_plan_task, ids, simulated
 from tests.support.simulator import Simulator
 
-from flyball.core.claims.claims import Claim, Rejection
+from flyball.core.claims.values import Claim, Rejection
 from flyball.core.loop.batches.settling import undo
 from flyball.core.model.batch_events import BatchBegun
 from flyball.core.model.effects import Ask, Effect, Measure, RunAgent

@@ -9,7 +9,7 @@ from tests.core.watched import Watched
 from tests.core.workflows.plan.world import Team, a_plan_task, ids, parts, simulated
 from tests.support.simulator import Simulator
 
-from flyball.core.claims.claims import Claim, Rejection
+from flyball.core.claims.values import Claim, Rejection
 from flyball.core.model.batch_events import BatchEnded, BatchReviewed, LaneOpened, SubtaskIntegrated
 from flyball.core.model.effects import Integrate, RunAgent
 from flyball.core.model.events import Begun, ItemChanged, PersonSpoke

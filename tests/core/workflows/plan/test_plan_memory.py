@@ -6,7 +6,8 @@ from tests.core.memory.folding import learnings_of
 from tests.core.workflows.plan.world import Team, rejecting, simulated
 from tests.support.simulator import APPROVED, DONE, START, Simulator
 
-from flyball.core.claims.claims import Claim, ClaimedRevision, DesignDecision, Finding
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim, ClaimedRevision, DesignDecision
 from flyball.core.memory.settling import settle
 from flyball.core.model.effects import Measure, RunAgent
 from flyball.core.model.events import ItemChanged, LearningRecorded, LearningRevised

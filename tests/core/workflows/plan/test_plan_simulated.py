@@ -4,7 +4,8 @@ import pytest
 from tests.core.workflows.plan.world import PLAN_TEXT, SUBTASKS, Team, a_plan_task, ids, rejecting, simulated
 from tests.support.simulator import Simulator, ok
 
-from flyball.core.claims.claims import Claim, Finding, OpenQuestion, Rejection
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim, OpenQuestion, Rejection
 from flyball.core.loop.batches.settling import undo
 from flyball.core.model.batch_events import (
     BatchBegun,

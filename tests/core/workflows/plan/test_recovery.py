@@ -10,7 +10,7 @@ from tests.core.workflows.plan.world import SUBTASKS, Team, a_plan_task, ids, re
 from tests.support.builders import Story
 from tests.support.simulator import Simulator
 
-from flyball.core.claims.claims import Claim, ClaimedBlocker, Rejection
+from flyball.core.claims.values import Claim, ClaimedBlocker, Rejection
 from flyball.core.model.batch_events import (
     BatchBegun,
     BatchesUndone,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 from tests.support.simulator import APPROVED, DONE, Simulator, World, a_task, ok, suite
 
-from flyball.core.claims.claims import Claim, Rejection
+from flyball.core.claims.values import Claim, Rejection
 from flyball.core.model.effects import Integrate, Measure, RunAgent
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Conflicted, Integrated, NothingToIntegrate, TurnEnded

@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 from tests.support.simulator import APPROVED, DONE, Honest, Simulator, World, a_task, ok, suite
 
-from flyball.core.claims.claims import Claim, Finding
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim
 from flyball.core.model.effects import Measure, PutBack, RunAgent
 from flyball.core.model.events import Begun, ItemsSet, Judged, Moved, PersonSpoke
 from flyball.core.model.measurement import Check, Files, Measurement, Noticed, Trick

@@ -12,9 +12,9 @@ from tests.core.memory.folding import learnings_of
 from tests.support.builders import a_state
 from tests.support.simulator import START, a_task, ok
 
-from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import Finding
 from flyball.core.claims.report_object import read_report
+from flyball.core.claims.values import Claim
 from flyball.core.health.breaker import Breaker
 from flyball.core.loop.forms import EXAMPLES, FORMS, PURPOSES, Form, report_form
 from flyball.core.loop.gates import Weighed

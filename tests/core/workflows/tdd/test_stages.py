@@ -7,9 +7,10 @@ import pytest
 from tests.support.builders import a_state
 from tests.support.simulator import START, Honest, Simulator, World, a_task
 
-from flyball.core.claims.claims import Claim, Finding
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim
 from flyball.core.health.breaker import CLOSED
-from flyball.core.health.monitor import Observation
+from flyball.core.health.observation import Observation
 from flyball.core.health.verdict import Confidence, Health, Remedy, Trend, Verdict
 from flyball.core.loop import gates
 from flyball.core.model.effects import Measure, RunAgent

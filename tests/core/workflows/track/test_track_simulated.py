@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from tests.support.simulator import Obliging, Simulator, a_task, ok
 from tests.support.track_in_memory import PAGE, TrackInMemory, failing, passing
 
-from flyball.core.claims.claims import Claim, Finding
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim
 from flyball.core.model.effects import Measure, RunAgent
 from flyball.core.model.events import Moved, PersonSpoke, SessionStarted, SettingsChanged
 from flyball.core.model.measurement import Measurement

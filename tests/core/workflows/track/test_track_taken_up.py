@@ -8,7 +8,8 @@ from tests.core.workflows.track.test_track_simulated import Team, a_track, edits
 from tests.support.simulator import Simulator
 from tests.support.track_in_memory import PAGE, TrackInMemory, failing
 
-from flyball.core.claims.claims import Claim, Finding
+from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim
 from flyball.core.evaluation.plan_page import read_plan
 from flyball.core.model.effects import Integrate
 from flyball.core.model.events import Moved, PersonSpoke, SessionStarted

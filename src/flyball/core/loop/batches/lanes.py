@@ -6,7 +6,7 @@ import re
 
 from msgspec.structs import replace
 
-from flyball.core.health.monitor import Health
+from flyball.core.health.verdict import Health
 from flyball.core.loop import kernel, opening
 from flyball.core.loop.batches import choosing
 from flyball.core.loop.batches.rules import BatchRules

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from flyball.core.advice.batch import BatchResult, Failure, Review, of_batch
-from flyball.core.health.monitor import Health, Remedy, Verdict, change_remedy, follow
-from flyball.core.health.verdict import next_rung
+from flyball.core.health.monitor import change_remedy, follow
+from flyball.core.health.verdict import Health, Remedy, Verdict, next_rung
 from flyball.core.loop import questions
 from flyball.core.loop.batches.choosing import open_subtasks, subtask_lanes
 from flyball.core.loop.batches.lanes import REPLAN

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import Finding
-from flyball.core.claims.values import Rejection
+from flyball.core.claims.values import Claim, Rejection
 from flyball.core.loop import panel, questions
 from flyball.core.loop.batches import choosing
 from flyball.core.loop.gates import APPROVING

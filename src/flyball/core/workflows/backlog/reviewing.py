@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import ProposedIssue
 from flyball.core.claims.findings import Finding
 from flyball.core.claims.reviews import Validation
 from flyball.core.claims.validation_summary import NoSummary, of_claim
-from flyball.core.claims.values import CAUTION
+from flyball.core.claims.values import CAUTION, ProposedIssue
 from flyball.core.failures.signature import signature
-from flyball.core.health.monitor import Remedy, follow
+from flyball.core.health.monitor import follow
 from flyball.core.health.observation import Observation
+from flyball.core.health.verdict import Remedy
 from flyball.core.memory.recording import anti_pattern
 from flyball.core.model.effects import RunAgent
 from flyball.core.model.events import Fact, Judged

@@ -8,7 +8,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
 from flyball.core.loop.commit_messages import message, subject
 from flyball.core.loop.feedback import wishes

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterable, Iterator
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.loop import questions, shipping
 from flyball.core.loop.batches.reviewing import review_by
 from flyball.core.loop.feedback import wishes

@@ -4,8 +4,8 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim
 from flyball.core.loop import kernel, questions
 from flyball.core.loop.answers import AGENT_QUESTION, first_word
 from flyball.core.loop.batches import choosing

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim
 from flyball.core.loop import gates
 from flyball.core.loop.gates import Weighed
 from flyball.core.loop.junit_hint import junit_hint

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from flyball.core.claims.findings import Finding
 from flyball.core.health.breaker import Strikes
-from flyball.core.health.monitor import Remedy, change_remedy
+from flyball.core.health.monitor import change_remedy
+from flyball.core.health.verdict import Remedy
 from flyball.core.loop import gates, kernel, opening, panel, questions, shipping
 from flyball.core.loop.failures import shows_red
 from flyball.core.loop.feedback import reopen_at, requested_criteria

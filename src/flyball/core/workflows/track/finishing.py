@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import Claim
+from flyball.core.claims.values import Claim
 from flyball.core.evaluation.plan_page import UNPLANNED
 from flyball.core.evaluation.structural import SCOPE
 from flyball.core.evaluation.verdict import FixAction

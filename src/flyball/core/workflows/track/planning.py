@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from flyball.core.claims.claims import Claim
 from flyball.core.claims.findings import Finding
+from flyball.core.claims.values import Claim
 from flyball.core.loop import kernel, panel, questions
 from flyball.core.loop.gates import APPROVING
 from flyball.core.loop.reviewing import DRAFT
