@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.config.building import build_command
+from flyball.config.stacks import build_command
 
 
 @pytest.mark.req("D10")

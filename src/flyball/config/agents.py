@@ -40,8 +40,12 @@ def cast_roles(
     `known` are the roles of all workflows: a file may speak of those that are not played now. `author` is the role that writes
     the product: reviewers are to be another model than its.
     """
-    _check_roles(file or NO_SETTINGS, tuple(known) or tuple(roles))
-    agents, default, chosen = _choices(file or NO_SETTINGS, agent, command, model)
+    said, there = file or NO_SETTINGS, tuple(known) or tuple(roles)
+    for role in said.roles:
+        if role not in there:
+            expected = f"expected one of: {', '.join(sorted(set(there)))}"
+            raise said.origin.invalid(("roles", role), f"there is no such role{nearest(role, there)}; {expected}")
+    agents, default, chosen = _choices(said, agent, command, model)
     cast, notes = _with_reviewers(default, chosen, agents, roles, author)
     return Cast(agents, cast, (*notes, *_on_model(model, cast, agents, roles)))
 
@@ -108,15 +112,6 @@ def _named_in(file: FileConfig) -> Iterator[str]:
         yield from table.fallback
     for role in file.roles.values():
         yield from (role.agent, *(role.fallback or ())) if role.agent else (role.fallback or ())
-
-
-def _check_roles(file: FileConfig, roles: tuple[str, ...]) -> None:
-    for role in file.roles:
-        if role not in roles:
-            known = ", ".join(sorted(set(roles)))
-            raise file.origin.invalid(
-                ("roles", role), f"there is no such role{nearest(role, roles)}; expected one of: {known}"
-            )
 
 
 def _check_names(file: FileConfig, specs: Mapping[str, AgentSpec]) -> None:

@@ -1,8 +1,8 @@
-"""What marks a project as Python, Node, Go or another stack, and how its tests are run so that they can be counted."""
+"""What marks a project as Python, Node, Go or another stack, how its tests are run so that they can be counted, and how it is built."""
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from flyball.config.finding import Installed, Reader, StackFound, json_table as _json, sub as _sub
@@ -31,6 +31,14 @@ _PLUGINS = {
 }  # fmt: skip
 """By an option in pytest's configuration, the plugin that knows it."""
 _KNOWS_GROUPS = "pip>=25.1"
+_MANAGERS = (("pnpm-lock.yaml", "pnpm"), ("yarn.lock", "yarn"), ("bun.lockb", "bun"))
+_BY_FILE = (
+    ("Cargo.toml", "cargo build"),
+    ("go.mod", "go build ./..."),
+    ("pom.xml", "mvn -q -DskipTests package"),
+    ("build.gradle", "gradle assemble"),
+    ("build.gradle.kts", "gradle assemble"),
+)
 
 
 def stacks(files: frozenset[str], read: Reader, installed: Installed) -> tuple[StackFound, ...]:
@@ -257,6 +265,16 @@ def shell(files: frozenset[str], read: Reader, _installed: Installed) -> StackFo
             program = "bash" if re.match(r"#!.*\bbash\b", read(name) or "") else "sh"
             return StackFound("shell", f"{program} {name}", f"{name} runs tests; they are not counted one by one")
     return None
+
+
+def build_command(files: Collection[str], read: Reader) -> str:
+    """The build command; empty for a project that is not built."""
+    if "package.json" in files and "build" in _sub(_json(read("package.json")), "scripts"):
+        manager = next((name for lock, name in _MANAGERS if lock in files), "npm")
+        return f"{manager} run build"
+    if "Makefile" in files and re.search(r"^build\s*:", read("Makefile") or "", re.MULTILINE):
+        return "make build"
+    return next((command for name, command in _BY_FILE if name in files), "")
 
 
 def _toml(text: str | None) -> dict[str, Any]:

@@ -87,12 +87,16 @@ class TrackDocuments(msgspec.Struct, frozen=True):
             raise DocumentError(f"{request.path} cannot be written: {error}") from error
         return TrackEdited()
 
-    def _make(self, edit: ed.Edit, request: EditTrack, stop: Stop) -> None:
+    def _make(self, edit: ed.Edit, request: EditTrack, stop: Stop) -> None:  # noqa: C901 - one short case for each edit
         match edit:
             case ed.SetMetadata(values=values):
                 self._metadata(request, stop, lambda _known: values)
-            case ed.SetBox() | ed.MarkDone() | ed.AddLines():
-                self._edit_plan(edit, request)
+            case ed.SetBox():
+                self._edit_plan(request, lambda text: plan_text.with_box(text, edit.task, edit.mark))
+            case ed.MarkDone():
+                self._edit_plan(request, lambda text: plan_text.with_done(text, edit.task, edit.sha, edit.summary))
+            case ed.AddLines():
+                self._edit_plan(request, lambda text: plan_text.with_section(text, edit.heading, edit.lines))
             case ed.WritePlan():
                 self._write_plan(edit, request)
             case ed.BeginEvaluation(at=at):
@@ -145,16 +149,7 @@ class TrackDocuments(msgspec.Struct, frozen=True):
     def _metadata(self, request: EditTrack, stop: Stop, values: Callable[[Any], dict[str, Any]]) -> None:
         update_metadata(self.root / request.path, values, tell=self.tell, is_over=stop.is_set)
 
-    def _edit_plan(self, edit: ed.SetBox | ed.MarkDone | ed.AddLines, request: EditTrack) -> None:
-        def change(text: str) -> str:
-            match edit:
-                case ed.SetBox():
-                    return plan_text.with_box(text, edit.task, edit.mark)
-                case ed.MarkDone():
-                    return plan_text.with_done(text, edit.task, edit.sha, edit.summary)
-                case ed.AddLines():
-                    return plan_text.with_section(text, edit.heading, edit.lines)
-
+    def _edit_plan(self, request: EditTrack, change: Callable[[str], str]) -> None:
         try:
             self._change(request.path, PLAN, change)
         except plan_text.TaskNotFound as error:

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from flyball.config import file as config_file
-from flyball.config.building import build_command
 from flyball.config.file import FileConfig
+from flyball.config.stacks import build_command
 from flyball.core.evaluation import structural
 from flyball.core.evaluation.business import BusinessSync, business_sync
 from flyball.core.evaluation.choosing import Chosen

@@ -9,8 +9,7 @@ import io
 import os
 import pickle
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -53,10 +52,13 @@ def load(site: Site, task: TaskId) -> int:
         return 0
     try:
         mark, _, body = _path(site, task).read_bytes().partition(b"\n")
-        with _suspend_collecting():
-            view = ViewReader(io.BytesIO(body)).load()
+        # So many new values at once are no garbage, and to look among them for some takes most of the time.
+        gc.disable()
+        view = ViewReader(io.BytesIO(body)).load()
     except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError, TypeError, ValueError, IndexError):
         return 0
+    finally:
+        gc.enable()
     if not isinstance(view, TaskView) or mark != _mark(site, task, view.state.seq, body):
         return 0
     site.views[task] = view
@@ -93,15 +95,3 @@ def _code() -> str:
         seen = path.stat()
         found.update(f"{path} {seen.st_size} {seen.st_mtime_ns}".encode())
     return found.hexdigest()
-
-
-@contextmanager
-def _suspend_collecting() -> Iterator[None]:
-    """So many new values at once are no garbage, and to look among them for some takes most of the time."""
-    on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if on:
-            gc.enable()
