@@ -229,14 +229,12 @@ class _Probe:
         return next(shown, "")
 
     def _own_tests(self) -> frozenset[str]:
-        """The passing tests in files the task changed, and those that failed before it began or were not there."""
+        """The passing tests in files the task changed, those that failed before it began, and new rows of cases."""
         files, expected = {*self._tests, *self._product}, self._examination.expectations
+        with_rows = {i.partition("[")[0] for i in expected.baseline if "[" in i}
         # Runners of other languages need not say in which file a test is.
         named = [
-            _reported_as(test.id)
-            for path in self._tests
-            if not path.endswith(".py")
-            for test in self._declared_tests(path)
+            _reported_as(test.id) for path in files if not path.endswith(".py") for test in self._declared_tests(path)
         ]
         return frozenset(
             i
@@ -246,7 +244,7 @@ class _Probe:
             and (
                 case.file in files
                 or i in expected.known
-                or (expected.baseline and i not in expected.baseline)
+                or (i not in expected.baseline and i.partition("[")[0] in with_rows)
                 or any(pattern.search(i) for pattern in named)
             )
         )
