@@ -108,3 +108,26 @@ def test_a_reviewer_of_another_model_may_consent_to_a_change_that_the_agent_decl
     ended = play(tmp_path, FILES, "Rename the function sub to minus", [[MINUS, report]], *GATE, settings=other)
     assert (ended.exit_code, ended.decision) == (0, "DONE"), ended.reason
     assert "minus(3, 2) == 1" in ended.branch_file("tests/test_calc.py")
+
+
+def test_a_change_that_was_refused_and_is_needed_again_is_asked_of_a_person_at_once(tmp_path: Path) -> None:
+    declared = {"protected_changes": [{"path": "tests/test_calc.py", "reason": "sub has another name"}]}
+    report = {"report": {**FINISHED["report"], **declared}}
+    ended = play(tmp_path, FILES, "Rename the function sub to minus", [[MINUS, report]], *GATE)
+    assert (ended.exit_code, ended.decision, ended.status["turns"]) == (3, "BLOCKED", 2), ended.reason
+    assert ended.reason.startswith("The agent asked to change tests/test_calc.py, and that was refused.")
+    assert "measured: with this change" in ended.reason
+    command = ended.reason.partition("If the request needs this change: flyball ")[2]
+    assert command.endswith("--may-change tests/test_calc.py")
+    resumed = flyball(ended.root, *command.split(), "--unattended")
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+
+
+def test_who_finds_another_way_after_a_refusal_is_not_stopped(tmp_path: Path) -> None:
+    declared = {"protected_changes": [{"path": "tests/test_calc.py", "reason": "sub has another name"}]}
+    report = {"report": {**FINISHED["report"], **declared}}
+    both = FILES["calc.py"] + "\n\nminus = sub\n"
+    test = "from calc import minus\n\n\ndef test_minus():\n    assert minus(3, 2) == 1\n"
+    other: list[Action] = [{"write": {"calc.py": both, "tests/test_minus.py": test}}, FINISHED]
+    ended = play(tmp_path, FILES, "sub can be called minus", [[MINUS, report], other], *GATE)
+    assert (ended.exit_code, ended.decision) == (0, "DONE"), ended.reason

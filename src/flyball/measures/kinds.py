@@ -5,7 +5,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from flyball.core.model.measurement import Check, GateResult, Quality, Remark, Trick
+from flyball.core.model.measurement import Check, GateResult, Quality, Remark, Trick, TrickKind
 from flyball.core.model.task import Commit
 from flyball.core.text.quantities import first_few, plural
 from flyball.measures.baseline import baseline
@@ -21,8 +21,9 @@ from flyball.measures.red.red import accepted_outcomes, new_tests
 from flyball.measures.red.uncounted import new_in_source, red_uncounted
 from flyball.measures.sources import is_loaded_unasked, looks_like_test, source_tests
 from flyball.measures.tampering.protected import Protection
+from flyball.measures.tampering.weakening import asks_more
 
-EXTENDED = "lines were added to what a gate runs; the gate passes with its accepted text, too"
+EXTENDED = "lines were added to what a gate runs, or accepted tests use; these pass with its accepted text, too"
 Kind = Callable[[Examination, Protection], Found]
 
 
@@ -142,12 +143,17 @@ def measure_unaided(examination: Examination, protection: Protection, found: Fou
         return found
     trial = _trial_without(examination, protection, new)
     if trial.green:
-        grown = (Remark(path, 0, EXTENDED) for path, commit in new.items() if commit is not None)
-        return replace(found, remarks=(*found.remarks, *grown))
+        extended = (Remark(path, 0, EXTENDED) for path, commit in new.items() if commit is not None)
+        return replace(found, remarks=(*found.remarks, *extended))
     lost = tuple(i for i in (*trial.failing, *trial.missing) if i in accepted)
     said = first_few(lost, 5) or "the gate fails"
+    grown: dict[str, Commit | None] = {path: commit for path, commit in new.items() if commit is not None}
+    if 0 < len(grown) < len(new) and not _trial_without(examination, protection, grown).green:
+        new = grown
     detail = f"accepted tests pass only with what is new beside them ({first_few(tuple(new), 5)}): {said}"
-    tricks = (*found.tricks, Trick("test-aided", next(iter(new)), detail))
+    # A request may need another text of an accepted file.
+    kind: TrickKind = "protected-changed" if new == grown else "test-aided"
+    tricks = (*found.tricks, Trick(kind, next(iter(new)), detail))
     return replace(found, tricks=tricks, green_runs=0, aiding=new)
 
 
@@ -156,7 +162,14 @@ def _aids(examination: Examination, protection: Protection, trial: Trial) -> dic
     uncounted = not any(run.result.counts for run in trial.round.runs)
     if not (examination.expectations.accepted or uncounted):
         return {}
-    grown = [path for path in protection.grown if uncounted or path in protection.scripts]
+    read, request = examination.workspace.read_file, examination.request
+    grown = [
+        path
+        for path in protection.grown
+        if uncounted
+        or path in protection.scripts
+        or not asks_more(path, read(request.accepted, path), read(request.candidate, path))
+    ]
     new = dict.fromkeys(_loaded_unasked(examination, protection))
     return {**new, **dict.fromkeys(grown, examination.request.accepted)}
 

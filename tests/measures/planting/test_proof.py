@@ -377,6 +377,16 @@ def test_tests_that_cannot_fail_by_themselves_are_named_with_the_reason(lab) -> 
     assert measured.green_runs < 2
 
 
+@pytest.mark.req("C16", "C7")
+def test_a_test_of_the_users_own_that_cannot_fail_is_a_note_and_stops_nothing(new_lab) -> None:
+    product = "class IsStr:\n    def __eq__(self, other):\n        return isinstance(other, str)\n"
+    tests = "from match import IsStr\n\n\ndef test_is_str():\n    assert IsStr() == 'a'\n"
+    lab = new_lab({"match.py": product, "tests/test_match.py": tests, "conftest.py": ""}, bare=True)
+    measured = lab.measure("baseline")
+    assert (measured.broken, measured.tricks) == ("", ())
+    assert any("test_is_str cannot fail by itself, so it proves nothing" in note for note in measured.notes)
+
+
 @pytest.mark.req("C16")
 def test_tests_that_a_script_gate_does_not_run_are_a_note_and_nobodys_trick(new_lab) -> None:
     lab = new_lab({"calc.py": "", "check.sh": "grep -q 'def mul' calc.py\n"}, bare=True)

@@ -126,6 +126,59 @@ def test_only_what_the_task_names_is_exempt() -> None:
     assert exempt("pyproject.toml", (Item("AC-1", "Add a pytest marker to pyproject.toml"),))
 
 
+@pytest.mark.parametrize(
+    ("request_", "path"),
+    [
+        ("Test on Python 3.13 in the GitHub workflow as well", ".github/workflows/ci.yml"),
+        ("Run the tests on Windows in the CI pipeline", ".github/workflows/ci.yml"),
+        ("Add Python 3.13 to the build matrix", ".gitlab-ci.yml"),
+        ("Add a pre-commit hook for spelling", ".pre-commit-config.yaml"),
+        ("Extend ruff's rules by the naming ones", "ruff.toml"),
+        ("Set the linter configuration to 100 columns", ".flake8"),
+        ("Register the marker slow in the pytest configuration: add it", "pytest.ini"),
+        ("tests/test_cache.py::test_expires is flaky on slow machines", "tests/test_cache.py"),
+    ],
+)
+def test_a_request_may_name_configuration_in_words(request_: str, path: str) -> None:
+    assert exempt(path, (Item("request", request_),))
+
+
+@pytest.mark.parametrize(
+    ("request_", "path"),
+    [
+        ("parse fails on CI; fix it without changing the CI configuration", "ruff.toml"),
+        ("parse crashes in CI", ".github/workflows/ci.yml"),
+        ("Add a workflow for orders", ".github/workflows/ci.yml"),
+        ("Fix the order workflow, but do not touch the GitHub workflow", ".github/workflows/ci.yml"),
+        ("Extend ruff's rules by the naming ones", "pytest.ini"),
+        ("Add a plugin for pytest", "pytest.ini"),
+        ("Run tests/test_a.py", "tests/test_a.py"),
+    ],
+)
+def test_words_about_something_else_open_no_configuration(request_: str, path: str) -> None:
+    assert not exempt(path, (Item("request", request_),))
+
+
+RUNNER = '[tool.pytest.ini_options]\naddopts = ["-q"]\ntestpaths = ["a"]\n\n[tool.ruff]\nline-length = 80\n'
+
+
+@pytest.mark.parametrize(
+    ("new", "wanted", "kept"),
+    [
+        (RUNNER.replace('["a"]', '["a", "b"]'), (), True),
+        (RUNNER.replace('["a"]', '["b"]'), (), False),
+        (RUNNER.replace('["-q"]', '["-q", "--co"]'), (), False),
+        (RUNNER.replace("80", "100"), (), False),
+        (RUNNER.replace("80", "100"), ("ruff",), True),
+        (RUNNER.replace("80", "100"), ("pytest",), False),
+    ],
+)
+def test_a_manifest_may_name_more_folders_of_tests_and_change_what_is_asked_for(
+    new: str, wanted: tuple[str, ...], *, kept: bool
+) -> None:
+    assert (restore("pyproject.toml", RUNNER.encode(), new.encode(), "pytest", wanted) is None) is kept
+
+
 TOML = '[project]\nname = "a"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n\n[tool.other]\nx = 1\n'
 
 

@@ -135,7 +135,7 @@ def _observation(
         batch=(batch,),
         passed=(batch,) if held and not turn.claim.in_progress else (),
         failed={batch: failure} if failure else {},
-        blocked=() if held and turn.claim.exit_signal else _blockers(lane, turn.claim),
+        blocked=() if held and turn.claim.exit_signal else _blockers(lane, turn.claim, measured),
         tree=measured.tree,
         edit=None if unchanged else f"{lane.tree_before}..{lane.tree}",
         changed_files=() if unchanged else None,
@@ -169,7 +169,12 @@ def _is_at_work(seen: Observation) -> bool:
     return seen.in_progress and seen.changed_files is None
 
 
-def _blockers(lane: Lane, claim: Claim) -> tuple[Blocker, ...]:
+def _blockers(lane: Lane, claim: Claim, measured: Measurement) -> tuple[Blocker, ...]:
+    refused = [trick for trick in measured.caught if trick.path in lane.refused]
+    repeats = lane.loop.last is not None and lane.loop.last.failing == measured.failing and not claim.in_progress
+    if repeats and refused == [*measured.caught] and {c.path for c in claim.protected_changes} & set(lane.refused):
+        # Openly asked for once more, and nothing else is left to do: only a person can go on.
+        return tuple(Blocker(lane.stage, "external", f"{trick.path}: {trick.detail}") for trick in refused)
     if claim.status != "blocked":
         return ()
     named = tuple(Blocker(lane.stage, b.type, b.description) for b in claim.blockers)

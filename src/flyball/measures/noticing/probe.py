@@ -30,6 +30,7 @@ from flyball.measures.sources import (
     text_of,
 )
 from flyball.measures.tampering.protected import Protection, changed_paths
+from flyball.measures.tampering.sections import inline_tests, with_inline_tests
 
 MOST_REMARKS = 8
 MOST_FILES = 200
@@ -45,6 +46,10 @@ _NO_PRODUCT = re.compile(
     r"|(?:.*/)?(?:[^/]*\.(?:config|setup)|\.[^/]*rc|gulpfile|Gruntfile)\.[cm]?[jt]s|docs?/.*"
 )
 """Code that configures, declares types or explains: it is no product."""
+_WITHIN = re.compile(
+    r"^\s*(?://[/!]\s*```|>>>\s|#\[(?:\w+::)*test\b|unittest\s*\{|test\s*\"[^\"]*\"\s*(?:\{|do\b))", re.MULTILINE
+)
+"""How a test begins that stands in a product's source, in the languages that have such."""
 
 
 def measure_noticed(examination: Examination, protection: Protection, found: Found, tree: str) -> Found:
@@ -183,6 +188,10 @@ class _Probe:
             name = self._gates[0][0].name
             if self._without_change(frozenset()).red:
                 return Noticed("new-test", f"the gate {name} fails without the change")
+            within = [path for path in sources if self._has_more_tests_within(path)]
+            if within:
+                told = f"not verified: the tests of {first_few(within, 3)} stand in the changed source itself"
+                return Noticed("unprobed", f"{told}, so it was not measured whether they fail without the change")
             return Noticed("existing-test", f"the gate {name} fails when the changed code is broken")
         # The tree the work began with holds no test of its author.
         self._examination.use(self._workspace.tree_of(self.since))
@@ -191,6 +200,10 @@ class _Probe:
         if ran.red:
             return Noticed("new-test", f"the gate {self._gates[0][0].name} fails without the change")
         return Noticed("nothing")
+
+    def _has_more_tests_within(self, path: str) -> bool:
+        old, new = (len(_WITHIN.findall(text_of(each))) for each in self._both(path))
+        return new > old
 
     def _broken_files(self) -> dict[str, Broken]:
         found = {}
@@ -216,21 +229,24 @@ class _Probe:
         return next(shown, "")
 
     def _own_tests(self) -> frozenset[str]:
-        """The passing tests in files the task changed, and those that failed before it began."""
-        files, known = {*self._tests, *self._product}, self._examination.expectations.known
+        """The passing tests in files the task changed, those that failed before it began, and new rows of cases."""
+        files, expected = {*self._tests, *self._product}, self._examination.expectations
+        with_rows = {i.partition("[")[0] for i in expected.baseline if "[" in i}
         # Runners of other languages need not say in which file a test is.
         named = [
-            _reported_as(test.id)
-            for path in self._tests
-            if not path.endswith(".py")
-            for test in self._declared_tests(path)
+            _reported_as(test.id) for path in files if not path.endswith(".py") for test in self._declared_tests(path)
         ]
         return frozenset(
             i
             for _, run in self._gates
             for i, case in run.cases.items()
             if case.outcome == "passing"
-            and (case.file in files or i in known or any(pattern.search(i) for pattern in named))
+            and (
+                case.file in files
+                or i in expected.known
+                or (i not in expected.baseline and i.partition("[")[0] in with_rows)
+                or any(pattern.search(i) for pattern in named)
+            )
         )
 
     def _declared_tests(self, path: str, version: int = 1) -> tuple[SourceTest, ...]:
@@ -243,10 +259,17 @@ class _Probe:
         return self._without_change(own, data).failed if own else frozenset()
 
     def _without_change(self, own: frozenset[str], changed: tuple[str, ...] = ()) -> _Ran:
-        """The task's tests on the product, or on what is given, as it was."""
+        """The task's tests on the product, or on what is given, as it was; tests within a product's source stay."""
         examination = self._examination
         muted = self._muted_files(own)
-        tree = self._workspace.overlay(self._tree, dict.fromkeys(changed or self._product, self.since))
+        paths = changed or self._product
+        within = {path: inline_tests(path, text_of(self._both(path)[1])) for path in paths}
+        kept = {
+            path: with_inline_tests(path, text_of(self._both(path)[0]), tests).encode()
+            for path, tests in within.items()
+            if tests and self._both(path)[0] is not None
+        }
+        tree = self._workspace.overlay(self._tree, dict.fromkeys(paths, self.since), kept)
         examination.use(tree)
         ran = self._run({}, own, muted=muted)
         examination.use(self._tree)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -157,10 +158,15 @@ class _Counted:
         return left
 
     def _judge(self, left: Mapping[Target, End]) -> list[Trick]:
-        """An old file's test that cannot be made to fail on the untouched tree either is nobody's trick."""
+        """A test that cannot be made to fail on the untouched tree is nobody's trick; a runner that hides every failure there is broken."""
         suspected = {target: end for target, end in left.items() if end in {"green", "absent", "hollow"}}
         if self._ground.baseline:
-            suspected = suspected if not self._proven else {}
+            hollow = [target for target, end in left.items() if end == "hollow"]
+            told = (
+                f"{target.shown} cannot fail by itself, so it proves nothing: {self._why(target)}" for target in hollow
+            )
+            self._notes += [f"{self._gate.name}: {each}" for each in islice(told, MOST_TOLD)]
+            suspected = {t: end for t, end in suspected.items() if end != "hollow"} if not self._proven else {}
         elif any(target.old for target in suspected):
             old = tuple(target for target in suspected if target.old)
             base = self._ground.run(self._gate, planted_files(old, self._sources, self._nonce, "around"), on_base=True)
@@ -182,7 +188,7 @@ class _Counted:
     def _remarks(self, left: Mapping[Target, End]) -> list[str]:
         odd = [target for target, end in left.items() if end == "failing"]
         if self._ground.baseline and self._proven:
-            odd = list(left)
+            odd = [target for target, end in left.items() if end != "hollow"]
         notes = [*self._notes, *([_remark_on(self._gate, odd)] if odd else [])]
         if self._unplanted:
             notes.append(f"{self._gate.name}: no failure could be planted in {first_few(self._unplanted, 5)}")
@@ -198,7 +204,7 @@ def _tricks_of(gate: Gate, suspected: Mapping[Target, End], why: Callable[[Targe
     """Tests that do not fail by what was planted, and those that fail by nothing else."""
     found = [
         Trick("report-forged", gate.name, f"{target.shown} cannot fail by itself: {why(target)}; {MEND}")
-        for target in [target for target, end in suspected.items() if end == "hollow"][:5]
+        for target in [target for target, end in suspected.items() if end == "hollow"][:MOST_TOLD]
     ]
     for end, kind, how in _UNSHOWN:
         tests = sorted(target.shown for target, ended in suspected.items() if ended == end)

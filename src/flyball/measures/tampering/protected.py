@@ -13,7 +13,15 @@ from msgspec.structs import replace
 from flyball.core.model.effects import Measure
 from flyball.core.model.measurement import Remark, Trick
 from flyball.core.model.task import Commit, Item, Settings
-from flyball.core.text.requests import changes_tests, subjects, words_of_names
+from flyball.core.text.requests import (
+    asks_for_change,
+    asks_for_ci,
+    changes_tests,
+    is_wanted,
+    subjects,
+    tools_to_configure,
+    words_of_names,
+)
 from flyball.measures.sources import is_code, is_program, is_test_file, looks_like_test, text_of
 from flyball.measures.tampering.clones import lost_in_a_clone
 from flyball.measures.tampering.gate_parts import is_named_after
@@ -21,9 +29,9 @@ from flyball.measures.tampering.gate_scripts import is_gate_file, makings
 from flyball.measures.tampering.growth import gains_inputs, only_grows
 from flyball.measures.tampering.installed_modules import is_shadow
 from flyball.measures.tampering.plugins import plugin_files
-from flyball.measures.tampering.sections import is_sectioned, restore
+from flyball.measures.tampering.sections import inline_tests, is_sectioned, restore, with_inline_tests
 from flyball.measures.tampering.tests_by_report import Held, UnnamedTests
-from flyball.measures.tampering.weakening import changed_parts, may_become
+from flyball.measures.tampering.weakening import changed_parts, may_become, only_adds
 from flyball.ports import Trees
 
 _CONFIGURATION = re.compile(
@@ -46,13 +54,6 @@ _CI = re.compile(
 _CI_FOLDERS = (".github/workflows/", ".github/actions/", ".circleci/", ".ci/", ".buildkite/", ".gitlab/ci/")
 _RUNNER_FOLDERS = (".cargo/", ".mvn/")
 _ENTRY_POINTS = re.compile(r"(.*/)?(setup\.py|[^/]+\.(dist|egg)-info/entry_points\.txt)", re.IGNORECASE)
-_ASKED = re.compile(
-    r"\b(?:re)?(?:writ|add|creat|extend|chang|updat|fix|set up|configur|remov|delet|renam|mov|replac|migrat|split|merg"
-    r"|generat|fresh|record|bring)\w*",
-    re.IGNORECASE,
-)
-_REFUSED = re.compile(r"\b(?:not|never|without|nor|neither)\b|n['’]t\b", re.IGNORECASE)
-_CLAUSE = re.compile(r"[.;:!?](?=\s)|\n|\bbut\b")
 _SNAPSHOT = re.compile(
     r"(?:.*/)?__snapshots__/.*|.*\.(?:snap|ambr|golden|approved|expected)(?:\.\w+)?|.*/(?:golden|goldens|snapshots?|expected|data|fixtures)/.*"
 )
@@ -73,7 +74,7 @@ class Protection(msgspec.Struct, frozen=True):
     `released` paths are the candidate's own: their tests are no longer those that were accepted. `put_back` are the protected
     paths that were changed, with where each comes from: the next turn works in a tree that has them as accepted. `restored` says how each
     was changed, which proves nothing by itself; `tricks` would be measured otherwise in a clone. `suspects` are new files that stay in
-    the candidate, and may change what a runner does. `scripts` are the gates' own, and `grown` are those and the tests that only ask for more.
+    the candidate, and may change what a runner does. `scripts` are the gates' own, and `grown` are those, the tests and what these use, each with all that it had and more.
     """
 
     overlay: dict[str, Commit | None]
@@ -113,26 +114,21 @@ def _is_fixed(path: str, settings: Settings) -> bool:
 
 
 def exempt(path: str, items: Iterable[Item]) -> bool:
-    """Whether an item asks for a change of the path by its name, or for CI where the path is CI configuration."""
+    """Whether an item asks for a change of the path by its name, or in words for one of what the path is: CI, settings of a tool, a snapshot."""
     names = (path, PurePosixPath(path).name)
     for item in items:
         text = " ".join((item.text, *item.acceptance))
         named = path in item.files or any(
-            name in text and _is_wanted(re.compile(rf"(?<![\w/.-]){re.escape(name)}(?![\w-])"), text) for name in names
+            name in text and is_wanted(re.compile(rf"(?<![\w/.-]){re.escape(name)}(?![\w-])"), text) for name in names
         )
-        asked = path in item.files or _ASKED.search(text) is not None
+        asked = path in item.files or asks_for_change(text)
         if named and asked and (not is_sectioned(path) or _ABOUT_TESTS.search(text)):
             return True
-        if _SNAPSHOT.fullmatch(path) and looks_like_test(path) and asked and _is_wanted(_SNAPSHOTS, text):
+        if _SNAPSHOT.fullmatch(path) and looks_like_test(path) and asked and is_wanted(_SNAPSHOTS, text):
             return True
-        if is_ci(path) and asked and re.search(r"\bCI\b|continuous integration|\bpipeline\b|\bworkflow file", text):
+        if (is_ci(path) and asks_for_ci(text)) or is_named_after(path, tools_to_configure(text)):
             return True
     return False
-
-
-def _is_wanted(what: re.Pattern[str], text: str) -> bool:
-    """Whether a text names something other than to say that it is not to be changed."""
-    return any(not _REFUSED.search(_CLAUSE.split(text[: match.start()])[-1]) for match in what.finditer(text))
 
 
 class _Comparison:
@@ -219,8 +215,17 @@ class _Comparison:
         )
 
     def restored_sections(self, path: str) -> tuple[dict[str, bytes], tuple[Trick, ...]]:
+        """A manifest's sections, or the tests within a product's source, as they were accepted, and how they were changed."""
         before, after = self._versions(path)
-        restored = restore(path, before, after or b"", self._commands)
+        if not is_sectioned(path):
+            old, new = (inline_tests(path, text_of(each)) for each in (before, after))
+            if not old or after is None or only_grows(old, new):
+                return {}, ()
+            content = with_inline_tests(path, text_of(after), old).encode()
+            message = _with_first_change("what accepted tests ask for was", old.encode(), new.encode())
+            return {path: content}, (Trick("protected-changed", path, message),)
+        wanted = frozenset(tool for item in self._request.asked for tool in tools_to_configure(item.text))
+        restored = restore(path, before, after or b"", self._commands, wanted)
         if restored is None:
             return {}, ()
         message = _with_first_change(f"of its test sections {', '.join(restored.changed)} was", before, after)
@@ -235,7 +240,7 @@ class _Comparison:
             # Its words are left out: who reads of the change must not be addressed by what was written there.
             return Trick("test-config-changed", path, f"a prompt of this project was {_how(before, after)}")
         if self._is_configuration(path):
-            if path in self.scripts and self._only_grows(path, text_of(before), text_of(after)):
+            if self._only_grows(path, before, after):
                 return None
             return Trick("test-config-changed", path, _with_first_change("test or CI configuration was", before, after))
         if _ENTRY_POINTS.fullmatch(path) and b"pytest11" in (after or b"") and b"pytest11" not in (before or b""):
@@ -257,11 +262,15 @@ class _Comparison:
         # An accepted plugin among the tests is compared as they are.
         return path in self._plugins and not (path in self.accepted and looks_like_test(path))
 
-    def _only_grows(self, path: str, before: str, after: str) -> bool:
-        if gains_inputs(before, after):
+    def _only_grows(self, path: str, accepted: bytes | None, candidate: bytes | None) -> bool:
+        before, after = text_of(accepted), text_of(candidate)
+        if path in self.scripts and gains_inputs(before, after):
             return True
-        may_grow = self._request.tests_may_grow and not _is_fixed(path, self._settings)
-        return may_grow and is_program(path, before.encode()) and only_grows(before, after)
+        if PurePosixPath(path).name == "conftest.py":
+            may_grow = self._request.tests_may_grow or self._request.kind == "red"
+            return may_grow and only_adds(path, accepted, candidate)
+        may_grow = self._request.tests_may_grow and path in self.scripts and not _is_fixed(path, self._settings)
+        return may_grow and is_program(path, accepted) and only_grows(before, after)
 
     def _name_as_test(self, path: str) -> str:
         """The path by which tests reach a file: its own, or one behind a link."""
@@ -272,7 +281,10 @@ class _Comparison:
 
     def is_new_aid(self, path: str) -> bool:
         """Whether a new file is loaded with the tests: fixtures belong there. What it does to accepted tests is measured."""
-        return path not in self.accepted and (PurePosixPath(path).name == "conftest.py" or path in self._plugins)
+        return path not in self.accepted and self.is_aid(path)
+
+    def is_aid(self, path: str) -> bool:
+        return PurePosixPath(path).name == "conftest.py" or path in self._plugins
 
     def is_new_shadow(self, path: str) -> bool:
         return path not in self.accepted and is_shadow(path, self._candidate, self._installed)
@@ -306,13 +318,13 @@ def protect(
         elif why := trees.why_released(path):
             released.add(path)
             notes.append(why)
-        elif is_sectioned(path):
+        elif not is_sectioned(path) and (found := trees.change_of(path)):
+            restored.append(found)
+            overlay[path] = put_back[path] = was
+        else:
             content, changed = trees.restored_sections(path)
             rewritten.update(content)
             restored += changed
-        elif found := trees.change_of(path):
-            restored.append(found)
-            overlay[path] = put_back[path] = was
     shadows = [path for path in trees.changed if path not in overlay and trees.is_new_shadow(path)]
     aids = [path for path in trees.changed if path not in overlay and trees.is_new_aid(path)]
     taken = [path for path in trees.changed if path in trees.accepted and path not in {*overlay, *released}]
@@ -327,7 +339,7 @@ def protect(
         tuple(replace(change, harmless=True) for change in restored),
         tuple(dict.fromkeys((*shadows, *aids))),
         trees.scripts,
-        tuple(path for path in taken if path in trees.scripts or looks_like_test(path)),
+        tuple(path for path in taken if path in trees.scripts or looks_like_test(path) or trees.is_aid(path)),
     )
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any
@@ -33,6 +33,7 @@ _JSON_KEYS = (
     *("tasks", "test", "lint", "fmt", "bench"),
 )
 """Of `package.json` and, the last of them, of `deno.json`."""
+_FOLDERS = frozenset({"testpaths", "pythonpath", "markers", "roots", "projects"})
 _INI = re.compile(
     r"(tool:)?pytest|coverage:.*|testenv.*|tox(:.*)?|gh-actions.*|unittest.*|flake8.*|mypy.*|pylint.*|isort|pycodestyle|pydocstyle|bandit"
 )
@@ -47,24 +48,57 @@ class RestoredManifest(msgspec.Struct, frozen=True):
     changed: tuple[str, ...]
 
 
+_INLINE = re.compile(r"^([ \t]*)#\[cfg\(test\)\]\s*mod\s+\w+\s*\{.*?^\1\}\n?", re.MULTILINE | re.DOTALL)
+
+
+def inline_tests(path: str, source: str) -> str:
+    """The part of a product's source that only tests are compiled from; empty where its language or the source has none."""
+    found = _INLINE.search(source) if path.endswith(".rs") else None
+    return found[0] if found else ""
+
+
+def with_inline_tests(path: str, source: str, tests: str) -> str:
+    """A product's source with the tests of another version in the place of its own."""
+    own = inline_tests(path, source)
+    return source.replace(own, tests) if own else f"{source.rstrip()}\n\n{tests}"
+
+
 def is_sectioned(path: str) -> bool:
     return PurePosixPath(path).name in SECTIONED
 
 
-def restore(path: str, accepted: bytes | None, candidate: bytes, commands: str) -> RestoredManifest | None:
-    """The candidate's manifest with the accepted test sections put back; None when those are the same."""
+def restore(
+    path: str, accepted: bytes | None, candidate: bytes, commands: str, wanted: Collection[str] = ()
+) -> RestoredManifest | None:
+    """The candidate's manifest with the accepted test sections put back; None when those are the same.
+
+    Sections of tools whose change is `wanted` may change, and those of runners may name more folders.
+    """
     name = PurePosixPath(path).name
-    kind: Callable[[str, str, str], tuple[str, tuple[str, ...]]]
+    kind: Callable[[str, str, str, Collection[str]], tuple[str, tuple[str, ...]]]
     kind = _toml if name.endswith(".toml") else _json if name.endswith(".json") else _ini
     before, after = text_of(accepted), text_of(candidate)
     try:
-        content, changed = kind(before, after, commands)
+        content, changed = kind(before, after, commands, wanted)
     except RecursionError:
         content, changed = before, ("the whole file, which is nested too deeply",)
     return RestoredManifest(content.encode(), changed) if changed else None
 
 
-def _toml(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]:
+def _may_differ(section: str, old: Any, new: Any, wanted: Collection[str]) -> bool:
+    """Whether a section's change is wanted, or only names more folders of tests, or more marks, behind those it had."""
+    if any(re.search(rf"(?:^|[.:\W]){re.escape(tool)}", section) for tool in wanted):
+        return True
+    if not (isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys()):
+        return bool(old == new)
+    return all(
+        (key in _FOLDERS and isinstance(value, list) and new[key][: len(value)] == value)
+        or _may_differ("", value, new[key], ())
+        for key, value in old.items()
+    )
+
+
+def _toml(before: str, after: str, commands: str, wanted: Collection[str]) -> tuple[str, tuple[str, ...]]:
     names = (*_TOML_ALWAYS, *(table for tool, table in _TOML_RUNNERS.items() if re.search(rf"\b{tool}\b", commands)))
     try:
         old = tomllib.loads(before)
@@ -74,7 +108,7 @@ def _toml(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]
         new = tomllib.loads(after)
     except tomllib.TOMLDecodeError as error:
         return before, (f"the whole file, which is no longer valid TOML ({error})",)
-    changed = tuple(name for name in names if _at(old, name) != _at(new, name))
+    changed = tuple(name for name in names if not _may_differ(name, _at(old, name), _at(new, name), wanted))
     if not changed:
         return after, ()
     merged = _toml_tables(after, changed, keep=False) + "\n" + _toml_tables(before, changed, keep=True)
@@ -118,13 +152,13 @@ def _put_together(parts: list[str]) -> str:
     return "".join(part if part.endswith("\n") else part + "\n" for part in parts if part)
 
 
-def _json(before: str, after: str, commands: str) -> tuple[str, tuple[str, ...]]:
+def _json(before: str, after: str, commands: str, wanted: Collection[str]) -> tuple[str, tuple[str, ...]]:
     old, new = _object(before) or {}, _object(after)
     if new is None:
         return before, ("the whole file, which is no longer valid JSON, or nested too deeply",)
     if not isinstance(new.get("scripts") or {}, dict):
         return before, ("the whole file, whose scripts are no object",)
-    keys = [key for key in _JSON_KEYS if old.get(key) != new.get(key)]
+    keys = [key for key in _JSON_KEYS if not _may_differ(key, old.get(key), new.get(key), wanted)]
     was, now = old.get("scripts") or {}, new.get("scripts") or {}
     was = was if isinstance(was, dict) else {}
     scripts = [s for s in {**was, **now} if _is_test_script(s, commands) and was.get(s) != now.get(s)]
@@ -158,10 +192,12 @@ def _is_test_script(name: str, commands: str) -> bool:
     return named is not None or re.fullmatch(r"(pre|post)?test(:.*)?", name) is not None
 
 
-def _ini(before: str, after: str, _commands: str) -> tuple[str, tuple[str, ...]]:
+def _ini(before: str, after: str, _commands: str, wanted: Collection[str]) -> tuple[str, tuple[str, ...]]:
     old, new = _ini_sections(before), _ini_sections(after)
     changed = tuple(
-        s for s in {**old, **new} if _is_test_section(s, old, new) and _meant(old.get(s)) != _meant(new.get(s))
+        s
+        for s in {**old, **new}
+        if _is_test_section(s, old, new) and not _may_differ(s, _meant(old.get(s)), _meant(new.get(s)), wanted)
     )
     if not changed:
         return after, ()
