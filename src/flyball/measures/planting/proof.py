@@ -165,7 +165,7 @@ class _Counted:
             told = (
                 f"{target.shown} cannot fail by itself, so it proves nothing: {self._why(target)}" for target in hollow
             )
-            self._notes += [f"{self._gate.name}: {each}" for each in islice(told, MOST_TOLD)]
+            self._notes += [f"{self._gate.name}: {each}" for each in islice(told, 5)]
             suspected = {t: end for t, end in suspected.items() if end != "hollow"} if not self._proven else {}
         elif any(target.old for target in suspected):
             old = tuple(target for target in suspected if target.old)
@@ -204,7 +204,7 @@ def _tricks_of(gate: Gate, suspected: Mapping[Target, End], why: Callable[[Targe
     """Tests that do not fail by what was planted, and those that fail by nothing else."""
     found = [
         Trick("report-forged", gate.name, f"{target.shown} cannot fail by itself: {why(target)}; {MEND}")
-        for target in [target for target, end in suspected.items() if end == "hollow"][:MOST_TOLD]
+        for target in [target for target, end in suspected.items() if end == "hollow"][:5]
     ]
     for end, kind, how in _UNSHOWN:
         tests = sorted(target.shown for target, ended in suspected.items() if ended == end)
