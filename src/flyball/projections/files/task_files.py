@@ -216,9 +216,8 @@ def _anti_pattern(learning: Learning) -> list[str]:
 
 
 def _avoidance(learning: Learning) -> str:
-    """What not to do again, from where the lesson comes and what went wrong there."""
-    wrong = (learning.context or learning.title).strip().split("\n")[0].rstrip(".")
+    """What not to do again, from where the lesson comes; what went wrong there stands above it."""
     if "review" in learning.source:
-        return f"Handing in work that this is still true of: {wrong}."
+        return "Handing in work of which this is still true."
     about = f" on {learning.item}" if learning.item else ""
-    return f"What turn {learning.turn} tried in {learning.stage}{about}: it ended with {wrong}."
+    return f"Doing again what turn {learning.turn} did in {learning.stage}{about}."
