@@ -1,10 +1,12 @@
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from flyball.config import schema
 from flyball.config.errors import ConfigInvalid
-from flyball.config.file import parse, read
+from flyball.config.file import expectation, parse, read
 
 WHOLE = """\
 workflow = "tdd"
@@ -231,3 +233,20 @@ def test_a_settings_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "flyball.toml").symlink_to("nowhere")
     with pytest.raises(ConfigInvalid, match=r"it cannot be read \(No such file"):
         read(tmp_path)
+
+
+@pytest.mark.parametrize("key", ["unnoticed", "failing"])
+def test_a_gate_option_with_another_word_names_the_words_it_takes(key: str) -> None:
+    with pytest.raises(ConfigInvalid, match=r'expected .* or "'):
+        parse(f'[gates]\n{key} = "maybe"')
+
+
+def test_every_key_can_say_what_it_expects() -> None:
+    kinds: list[type[msgspec.Struct]] = [schema.TopLevel, schema.UserSettings]
+    kinds += [
+        *schema.SECTIONS.values(),
+        *schema.NAMED.values(),
+        *(kind for pair in schema.MIXED.values() for kind in pair),
+    ]
+    for kind in kinds:
+        assert all(expectation(kind, key) for key in kind.__struct_fields__)

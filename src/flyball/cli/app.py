@@ -122,12 +122,17 @@ def _run() -> int:
 def report_misuse(error: Exception) -> int:
     """What was typed is no command of ours: say why, and where to look."""
     context = getattr(error, "ctx", None)
-    command = context.command_path if context is not None else "flyball"
+    known = [each.name for each in app.registered_commands if each.name in sys.argv[1:2]]
+    command = context.command_path if context is not None else " ".join(["flyball", *filter(None, known)])
     # In one line, and without the parser's name for what is wrong.
     message = " ".join(error.format_message().split()).replace(": Value error, ", ": ")  # type: ignore[attr-defined]
     message = _MISFIT.sub(r"\1: ", message)
     arguments = [each.name for each in context.command.params if each.param_type_name == "argument"] if context else []
-    if arguments and message.startswith("Got unexpected extra argument"):
+    if (
+        arguments
+        and message.startswith("Got unexpected extra argument")
+        and not any(word.startswith("-") for word in sys.argv[2:])
+    ):
         what = ("the request", "what is to be done") if arguments == ["request"] else ("several words", "…")
         message = f'Put {what[0]} in quotes: {command} "{what[1]}"'
     if message:

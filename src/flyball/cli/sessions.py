@@ -163,6 +163,10 @@ def _go_on(site: Site, task: TaskId, flags: RunFlags, seat: Seat) -> int:
     if over is not None and not any(word.word == "reopen" for word in site.journal.pending(task)):
         catch_up(site, state)
         say(f"{task} is finished: {over.reason}")
+        say(
+            f"next: {next_command(state, merged=state.task.settings.merge)}"
+            + (f', or give it more to do: flyball reopen {task} "…"' if over.kind == "done" else "")
+        )
         if state.task.settings.merge:
             _merge(site, state)
         return _end_without_run(site, state, as_json=seat.as_json)

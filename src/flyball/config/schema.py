@@ -83,6 +83,8 @@ Author = Annotated[
 Check = Annotated[Literal["on", "off"], Meta(description='"on" or "off"')]
 Review = Annotated[Literal["always", "auto", "never"], Meta(description='"always", "auto" or "never"')]
 Sandbox = Annotated[Literal["auto", "bwrap", "none"], Meta(description='"auto", "bwrap" or "none"')]
+Unnoticed = Annotated[Literal["refuse", "allow"], Meta(description='"refuse" or "allow"')]
+Failing = Annotated[Literal["ask", "work", "known"], Meta(description='"ask", "work" or "known"')]
 ExitSignal = Annotated[Literal["report", "exit-0"], Meta(description='"report" or "exit-0"')]
 AgentType = Annotated[
     Literal["command", "scripted", "acp"] | CliType,
@@ -128,8 +130,8 @@ class GateOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     may_change: Names = ()
     environment: Paths | None = None
     side_by_side: Flag = False
-    unnoticed: Literal["refuse", "allow"] = "refuse"
-    failing: Literal["ask", "work", "known"] = "ask"
+    unnoticed: Unnoticed = "refuse"
+    failing: Failing = "ask"
 
 
 class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

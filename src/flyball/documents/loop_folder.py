@@ -25,8 +25,8 @@ from flyball.documents.errors import DocumentError, LoopFolderUnwritable
 MONITOR_PAGE = "loop-state.md"
 TASK_PAGE = "loop-state.json"
 IGNORED = """\
-# Rendered by flyball. The plan, learnings and report reach you with the task's branch; ignored here, they do not stand in
-# the way of merging it.
+# Rendered by flyball. A task's branch may bring its plan, learnings and report (ship.loop_files); ignored here, they do not
+# stand in the way of merging it.
 *
 """
 _GIT_IGNORE = ".gitignore"

@@ -200,7 +200,12 @@ class TreeMeasurer(msgspec.Struct, kw_only=True, eq=False):
             tests_ref=keep(self.blobs, found.outcomes if found.outcomes is not None else trial.outcomes),
             failing=failing[:SHOWN],
             failures=tuple(
-                failures(failing[:FAILURES_KEPT], trial.round.cases, examination.index, examination.tree.directory)
+                failures(
+                    (excused if is_baseline else failing)[:FAILURES_KEPT],
+                    trial.round.cases,
+                    examination.index,
+                    examination.tree.directory,
+                )
             ),
             uncounted=bool(failing) and all(i in unloaded for i in failing),
             known=excused[: BASELINE_SHOWN if is_baseline else SHOWN],

@@ -53,6 +53,7 @@ def make_app(home: Path, gate: AccessRules) -> Starlette:
             Route("/live", _live),
             Route("/metrics", _look(metrics.metrics)),
             Route("/static/{name}", _static),
+            Route("/favicon.ico", _static),
             Route(task, _look(looking.task)),
             Route(f"{task}/iterations", _look(looking.iterations)),
             Route(f"{task}/checkpoints", _look(looking.checkpoints)),
@@ -107,7 +108,7 @@ class Guarded:
         gate = self._gate
         if not gate.knows_host(request.headers.get("host", "")):
             return PlainTextResponse("This server does not answer to that name.", 421)
-        if request.url.path.startswith("/static/"):
+        if request.url.path.startswith(("/static/", "/favicon.ico")):
             return None
         given = request.query_params.get("token", "")
         if given and request.method == "GET":
@@ -174,7 +175,7 @@ def _theme(_request: Request, form: list[tuple[str, str]]) -> Response:
 
 
 async def _static(request: Request) -> Response:
-    name = request.path_params["name"]
+    name = request.path_params.get("name", "icon.svg")
     if name not in ASSETS:
         return PlainTextResponse("Nothing here.", 404)
     kind = "application/manifest+json" if name.endswith("webmanifest") else mimetypes.guess_type(name)[0]

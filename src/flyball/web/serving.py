@@ -120,6 +120,7 @@ def _bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         taken.close()
         raise Refusal(
-            f"{host} port {port} cannot be listened on ({error.strerror}). Choose another: flyball serve --port 0"
+            f"{host} port {port} cannot be listened on ({error.strerror}). "
+            "If the page is served there, get its link: flyball serve --link. Else choose another port: flyball serve --port 0"
         ) from error
     return taken

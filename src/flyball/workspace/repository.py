@@ -216,7 +216,7 @@ def _find_git_dir(start: Path) -> tuple[Path, bool, bool, str]:
         raise damaged_repository(place, done.complaint)
     raise NotARepository(
         f"{start} is not in a git repository.",
-        'Make it one first: git init && git add -A && git commit -m "Start"',
+        'Change into your project\'s folder. If it is no repository yet: git init && git add -A && git commit -m "Start"',
     )
 
 

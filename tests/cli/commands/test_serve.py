@@ -21,7 +21,9 @@ def test_the_link_leads_to_the_server_that_runs_whatever_its_port(served: Path, 
     assert len(token.strip()) >= 32
 
 
-def test_without_a_server_the_link_is_that_of_the_port_it_would_listen_on(served: Path, flyball):
-    assert flyball("serve", "--link").out.startswith("http://127.0.0.1:7117/?token=")
-    served.write_text("999999999 http://127.0.0.1:8972\n")
-    assert flyball("serve", "--link", "--port", "9000").out.startswith("http://127.0.0.1:9000/?token=")
+@pytest.mark.parametrize("left", ["", "999999999 http://127.0.0.1:8972\n"], ids=["never", "not any more"])
+def test_where_nothing_is_served_there_is_no_link(left: str, served: Path, flyball):
+    served.write_text(left)
+    told = flyball("serve", "--link")
+    assert (told.out, told.code) == ("", 2)
+    assert "Start it: flyball serve" in told.err

@@ -130,12 +130,23 @@ def test_check_counts_the_files_as_they_are_and_its_exit_code_says_whether_all_p
     failed = flyball("check", "--gate", f"test={GATE}")
     assert failed.code == 3
     assert "gate test: 0 passed, 1 failed, 0 skipped" in failed.out
-    assert "failed: test_calc.py::test_add" in failed.out
+    assert "failed: test_calc.py::test_add: assert 3 == 4" in failed.out
     assert "before the task" not in failed.out, "no task is there to speak of"
     told = json.loads(flyball("check", "--json", "--gate", f"test={GATE}").out)
     assert (told["passed"], told["failing"]) == (False, ["test_calc.py::test_add"])
     after = subprocess.run(["git", "status", "--short"], cwd=repository, capture_output=True, check=True).stdout
     assert before == after
+
+
+@pytest.mark.slow
+def test_where_python_has_no_pytest_init_names_the_command_that_installs_it(repository, flyball, monkeypatch):
+    program = repository.parent / "bin" / "python3"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho '/usr/bin/python3: No module named pytest' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    commit(repository, calc_py="", test_calc_py="def test_add():\n    assert 1 + 2 == 3\n")
+    assert ".venv/bin/python -m pip install pytest && flyball init --force" in flyball("init").out
 
 
 @pytest.mark.parametrize(

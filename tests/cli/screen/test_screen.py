@@ -123,7 +123,7 @@ def test_detail_shows_the_agents_last_lines_what_fails_and_what_is_wanted():
     text = "\n".join(line.plain for line in panel(view, moment, 80, 40))
     assert "agent   a line\n        another line" in text
     assert "failing one, two" in text
-    assert "wanted  fails: t::one" in text
+    assert "missing fails: t::one" in text
 
 
 @pytest.mark.parametrize("wanted", [{}, {"detail": True}, {"help": True}], ids=["picture", "detail", "help"])

@@ -126,7 +126,7 @@ def test_a_remedy_closes_the_breaker_and_starts_a_fresh_context_with_the_lesson(
     assert (remedied.rung, remedied.fresh_context, remedied.breaker.state) == ("fresh-context", True, "CLOSED")
     assert remedied.lesson == (
         "Tried in GREEN, iteration 2: I renamed it.",
-        "It failed: fails: t::a",
+        "It failed: fails: t::a.",
         f"Why it was ended: {remedied.verdict.evidence}. Take another approach.",
     )
 

@@ -252,3 +252,21 @@ def test_a_reviewer_who_is_asked_again_is_told_which_findings_do_not_count() -> 
     assert "## Your last report rests on findings that do not count." in again
     assert ": void: its quotation stands neither in the tree nor in the change\n" in again
     assert "eval(text)" not in again, "a false quotation would stand in the prompt, and count the next time"
+
+
+@pytest.mark.parametrize(
+    ("claim", "wanted"),
+    [
+        (Claim(exit_signal=True, source="report-file"), "report a `verdict`"),
+        (Claim(verdict="pass", source="report-file"), "an approval needs `exit_signal` true"),
+    ],
+    ids=["no verdict", "no signal"],
+)
+def test_a_reviewer_whose_report_lacks_a_field_claims_nothing_false_and_is_asked_for_it(
+    claim: Claim, wanted: str
+) -> None:
+    simulator = simulated(Quick(claim))
+    assert simulator.run().decision == "DONE"
+    first, _ = judged(simulator)
+    assert not first.false_claim
+    assert wanted in simulator.turns[2].prompt

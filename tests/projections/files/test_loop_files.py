@@ -418,3 +418,11 @@ def test_the_same_facts_give_the_same_bytes():
 def test_a_measurement_without_any_number_renders():
     story = Story().start(baseline=Measurement("base0000", "t")).iterate(Measurement("c", "t"))
     assert set(of(story.add(TaskStopped("paused", "by a person")))) >= {*ALWAYS, "report.md"}
+
+
+def test_a_name_between_backticks_stays_one_in_the_plan():
+    item = Item("1.1", "write `Receipt`", acceptance=("`Receipt` says `a*b`",))
+    assert (
+        "write `Receipt` — Acceptance: `Receipt` says \\`a\\*b\\`"
+        in of(Story(tdd_task(items=(item,))).start())["plan.md"]
+    )

@@ -7,6 +7,7 @@ import pytest
 from tests.support.builders import Story, measurement, short_tdd_run, tdd_task, two_lanes_asking, verdict
 
 from flyball.core.health.breaker import Breaker
+from flyball.core.loop.opening import ANEW
 from flyball.core.model.effects import Option, Question
 from flyball.core.model.events import Held, ItemChanged, ItemsSet, PersonSpoke, TaskStopped
 from flyball.core.model.measurement import Coverage
@@ -180,6 +181,13 @@ def test_the_next_command_fits_how_it_stopped():
     asked = Story().start().ask(Question("criteria", "right?", (Option("yes", ""),)))
     stopped = asked.add(TaskStopped("blocked", "right?", (), EffectId("ask/1")))
     assert next_command(stopped.state) == f"flyball answer {task} ask/1 yes"
+
+
+def test_the_next_command_is_the_one_that_the_reason_names():
+    allowing = Story().start().add(TaskStopped("blocked", "refused. If needed: flyball resume 007 --may-change 'a b'"))
+    assert next_command(allowing.state).endswith("flyball resume 007-parse-rows --may-change 'a b'")
+    unfit = Story().start().add(TaskStopped("blocked", f"the gate test cannot run; correct it and type: {ANEW}"))
+    assert next_command(unfit.state) == "flyball trust"
 
 
 def test_where_two_lanes_ask_the_next_command_answers_one_of_them():

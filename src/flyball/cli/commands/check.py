@@ -46,8 +46,9 @@ def check(*, typed: RunFlags, as_json: AsJson = False) -> None:
             put_json({"passed": passed, **measured_data(found), "failing": found.known})
         else:
             put("\n".join(measured_lines(found)))
+            why = {failure.test: f": {failure.message}" for failure in found.failures}
             for test in found.known[:FAILURES_SHOWN]:
-                put(f"failed: {scrub(test)}")
+                put(scrub(f"failed: {test}{why.get(test, '')}"))
             if len(found.known) > FAILURES_SHOWN:
                 put(f"and {len(found.known) - FAILURES_SHOWN} more; flyball check --json names them")
         sys.exit(USAGE if found.broken else DONE if passed else BLOCKED)

@@ -212,6 +212,9 @@ def _objection(measured: Measurement) -> str:
     return measured.broken or message
 
 
+INSTALL_PYTEST = "python3 -m venv .venv && .venv/bin/python -m pip install pytest && flyball init --force"
+
+
 def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
     """What a person has to see to before a run can succeed."""
     from flyball.wiring.tools.proposing import login_wanted
@@ -220,6 +223,8 @@ def _missing(proposal: Proposal, measured: Measurement | None) -> list[str]:
     broken = _objection(measured) if measured else ""
     if not proposal.gates:
         missing.append("no way to run tests was found, so nothing could be measured")
+    elif broken.endswith("No module named pytest"):
+        missing.append(f"{broken}; type: {INSTALL_PYTEST}")
     elif broken and proposal.setup is None:
         missing.append(f'{broken}; set setup = "COMMAND" in flyball.toml to what installs it, then type: flyball trust')
     elif broken:

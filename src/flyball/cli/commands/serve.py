@@ -50,14 +50,17 @@ def serve(
     from flyball.config.home import home_folder
 
     with exit_on_refusal():
+        from flyball.ports import Refusal
         from flyball.web.access import token_of
-        from flyball.web.serving import ServeOptions, link_of, listening, serve as serve_pages
+        from flyball.web.serving import ServeOptions, link_of, serve as serve_pages
         from flyball.wiring.run.notifying import page_of
 
         home = home_folder().resolve()
         if link:
-            token, page = token_of(home), page_of(home)
-            put(link_of(page, token) if page else listening(token, host, port).link)
+            page = page_of(home)
+            if not page:
+                raise Refusal("The page is not served now. Start it: flyball serve")
+            put(link_of(page, token_of(home)))
             return
         options = ServeOptions(host, port, read_only, new_token)
         serve_pages(home, options, lambda listening: _announce(home, listening, open_=open_))

@@ -61,6 +61,7 @@ def status(
 
 
 def _lines(view: TaskView, shown: Status, holder: Holder | None, said: Sequence[PersonSpoke]) -> Iterator[str]:
+    from flyball.clock import system_clock
     from flyball.projections.views.standing import is_delivered, stuck
 
     state = view.state
@@ -85,7 +86,7 @@ def _lines(view: TaskView, shown: Status, holder: Holder | None, said: Sequence[
         yield f"  remarks     {shown.remarks.count} for the reviewer; see: flyball report {shown.task}"
     if shown.coverage is not None:
         yield f"  coverage    {shown.coverage}"
-    if shown.held is not None:
+    if shown.held is not None and (shown.held.until is None or shown.held.until > system_clock.now()):
         until = f" until {stamp(shown.held.until)}" if shown.held.until else ""
         yield f"  waits{until} ({guard_name(shown.held.guard)}): {shown.held.reason}"
     for question in shown.questions:

@@ -43,6 +43,8 @@ class Controls(msgspec.Struct, frozen=True):
 
     pause: Callable[[bool], None] | None = None
     leave: Callable[[], None] | None = None
+    stops: bool = True
+    """Whether Ctrl-C stops the loop; who looks on only leaves."""
 
 
 def usable(console: Console | None = None) -> bool:
@@ -185,7 +187,7 @@ class LiveScreen:
             return ""
         pause = ["p cancel pause" if self._is_pausing() else "p pause"] if self._controls.pause else []
         leave = ["q leave running"] if self._controls.leave else []
-        return " · ".join([*pause, "d detail", "? help", *leave, "Ctrl-C stop"])
+        return " · ".join([*pause, "d detail", "? help", *leave, *(["Ctrl-C stop"] if self._controls.stops else [])])
 
     def _is_pausing(self) -> bool:
         return self._pausing if self._pausing is not None else self._view is not None and self._view.state.pausing

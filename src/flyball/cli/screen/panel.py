@@ -126,7 +126,7 @@ def _details(view: View, moment: Moment) -> Iterator[tuple[str, Text]]:
     lane = last_judged(view.state)
     missing = lane.loop.judged.gate_1.missing if lane is not None and lane.loop.judged is not None else ()
     if missing:
-        yield "wanted", Text(first_few([plain(m) for m in missing], 3))
+        yield "missing", Text(first_few([plain(m) for m in missing], 3))
 
 
 def fold_text(text: Text, width: int) -> list[Text]:
@@ -195,7 +195,8 @@ def _under_way(state: State, effect: Effect, moment: Moment) -> str:
         guard = f" ({guard_name(held.guard)})" if held else ""
         return f"waits {countdown(effect.until - moment.now)} more{guard}: {plain(effect.reason)}"
     command = f" · {plain(moment.command, 60)}" if moment.command and isinstance(effect, Measure) else ""
-    return f"{effect_line(effect, moment.now)}{command}"
+    answer = f" · answer with: flyball answer {state.task.id} {effect.id} TEXT" if isinstance(effect, Ask) else ""
+    return f"{effect_line(effect, moment.now)}{command}{answer}"
 
 
 def countdown(left: timedelta) -> str:

@@ -128,7 +128,7 @@ def attach(site: Site, task: TaskId) -> State:
     """Show a task as `run` shows it, until it stops, its controller is gone, or the person has seen enough."""
     view = site.view(task)
     left: list[bool] = []
-    keys = Controls(_pausing(site, task), lambda: left.append(True))
+    keys = Controls(_pausing(site, task), lambda: left.append(True), stops=False)
     with screen(view.history, as_json=False, terminal=sys.stdout.isatty(), controls=keys) as shown:
         state = _follow(site, task, shown, left)
         if not left:

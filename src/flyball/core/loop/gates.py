@@ -34,6 +34,7 @@ COVERAGE = "criteria_covered"
 APPROVING = frozenset({"pass", "warn"})
 """The verdicts of a reviewer that let work pass; what a warning says is shown and does not block."""
 SHOWN = 12
+NO_VERDICT = "the reviewer gave no approval: report a `verdict`"
 NOBODY = "nobody reviewed this work"
 
 
@@ -100,6 +101,8 @@ def green(state: State, lane: Lane, measured: Measurement, _claim: Claim) -> Wei
 def passing_condition(measured: Measurement, when: str) -> str:
     """What a green tree satisfies; known failures are never called passing."""
     left = measured.counts.known_failing
+    if not measured.counts.total:
+        return f"all gates pass {when}"
     return f"all tests but {plural(left, 'known failure')} pass {when}" if left else f"all tests pass {when}"
 
 
@@ -134,6 +137,7 @@ def green_work(
     weighed = green(state, lane, measured, claim)
     if not measured.unchanged:
         return weighed
+    unchanged = f"{unchanged} is left without what was set aside" if measured.tricks else unchanged
     missing = (*weighed.gate.missing[: SHOWN - 1], unchanged)
     return replace(weighed, gate=replace(weighed.gate, held=False, missing=missing), unverified=False)
 
@@ -159,7 +163,7 @@ def review(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Wei
     missing = doubts(measured) + [f"{c.name}: {c.detail}" for c in failed] + unverified
     missing += [f"{f.severity}: {f.message}" for f in claim.findings if f.blocks]
     if claim.verdict not in APPROVING:
-        missing.append("the reviewer rejected it" if claim.verdict == "fail" else "the reviewer gave no approval")
+        missing.append("the reviewer rejected it" if claim.verdict == "fail" else NO_VERDICT)
     passing = sum(c.status == "pass" for c in measured.checks)
     values: dict[str, Scalar] = {
         "checks_total": len(measured.checks),
@@ -177,6 +181,7 @@ def review(state: State, lane: Lane, measured: Measurement, claim: Claim) -> Wei
         score=float(passing - len(findings)),
         findings=findings,
         rejected=bool(findings) or (claim.verdict in APPROVING and bool(missing)),
+        unverified=missing == [NO_VERDICT],
     )
 
 

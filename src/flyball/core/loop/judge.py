@@ -204,8 +204,8 @@ def _lesson(
     tried = turn.claim.summary or first_line or "an approach that left no summary"
     failed = weighed.gate.missing[0] if weighed.gate.missing else (failure.summary if failure else verdict.evidence)
     return (
-        f"Tried in {lane.stage}, iteration {lane.loop.iteration + 1}: {tried[:300]}",
-        f"It failed: {failed[:300]}",
+        f"Tried in {lane.stage}, iteration {lane.loop.iteration + 1}: {tried[:300].rstrip('.')}.",
+        f"It failed: {failed[:300].rstrip('.')}.",
         f"Why it was ended: {verdict.evidence[:300]}. Take another approach.",
     )
 

@@ -53,7 +53,9 @@ def _unfit_baseline(state: State, baseline: Measurement) -> Step | None:
     broken, tool = next((gate for gate in baseline.gates if gate.broken), None), baseline.unusable
     if broken is not None:
         what = "setup" if broken.name == "setup" else f"the gate {broken.name}"
-        reason = f"{what} cannot run: {broken.broken}; correct it in flyball.toml and type: {ANEW}"
+        reason = (
+            f"{what} cannot run: {broken.broken}; correct it in flyball.toml (flyball init writes one) and type: {ANEW}"
+        )
         return halt(TaskStopped("blocked", reason, broken.evidence))
     if tool is not None:
         off = f'qa.{questions.CHECKED_BY[tool.name]} = "off"'

@@ -111,6 +111,8 @@ def no_exit_signal(lane: Lane) -> Question:
         Option("abort", "end the task"),
     )
     text = f"{lane.stage}: the gates hold, but the agent has not said that it is done ({lane.loop.unsignalled} times)."
+    problems = lane.loop.judged.report_problems if lane.loop.judged is not None else ()
+    text += f" Its last report was not taken as written: {problems[0]}." if problems else ""
     if lane.loop.unsignalled == CONFIRMATIONS_BY_DEFAULT:
         return Question("no-exit-signal", text, options, default="confirm")
     # It was asked to confirm and did not: the first option is the one that is proposed.

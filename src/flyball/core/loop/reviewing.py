@@ -15,7 +15,7 @@ from flyball.core.model.naming import LOOP
 from flyball.core.model.outcomes import ChangedLines, Measured, TurnEnded
 from flyball.core.model.state import Lane, Look, State
 from flyball.core.model.task import MAIN, Commit
-from flyball.core.text.quantities import plural, titled_list
+from flyball.core.text.quantities import first_few, plural, titled_list
 from flyball.core.text.scrubbing import clean
 
 DRAFT = "draft"
@@ -123,6 +123,10 @@ def measurement_section(state: State, lane: Lane, card: Role) -> Iterator[str]:
     lines += [f"set aside: {each.kind}: {each.path}: {each.detail}" for each in found.tricks]
     lines += [] if found.known else ["known failures from before the task: none"]
     yield titled_list("Measured on this tree", tuple(clean(line, LINE_LENGTH) for line in lines))
+    judged = lane.loop.judged
+    if judged is not None and judged.stage == lane.stage and not judged.rejected:
+        open_still = first_few(judged.gate_1.missing) or "an approval needs `exit_signal` true"
+        yield f"Your last report did not end the review: {open_still}."
     items = [each.item for each in state.batches.current.taken] if state.batches.current else [lane.item or lane.name]
     noticed = [state.noticed[item] for item in items if item in state.noticed]
     tests = [

@@ -13,7 +13,7 @@ from flyball.core.model.events import TaskStopped
 from flyball.core.model.measurement import Measurement
 from flyball.core.model.outcomes import Delivered, Measured, PullRequested, Saved, Undelivered
 from flyball.core.model.state import Lane, State
-from flyball.core.model.task import Commit, EffectId
+from flyball.core.model.task import MAIN, Commit, EffectId
 from flyball.core.text.quantities import first_few, plural
 
 
@@ -133,7 +133,8 @@ def evidence(state: State) -> str:
     is_elsewhere = settings.sandbox == "none" and not settings.setup and not settings.attended
     if unseen or (is_elsewhere and not state.noticed):
         return "; ".join((*([first_few(unseen, 2)] if unseen else []), *([ELSEWHERE] if is_elsewhere else [])))
-    first_seen = next(iter(state.noticed.values()), None)
-    others = len(state.noticed) - 1
+    # What was integrated is no piece of its own beside its subtasks.
+    pieces = [each for name, each in state.noticed.items() if name != MAIN or len(state.noticed) == 1]
+    first_seen, others = next(iter(pieces), None), len(pieces) - 1
     more = f" (and {plural(others, 'other piece')} of work by a test each)" if others > 0 else ""
     return f"{first_seen.evidence}{more}" if first_seen else ""

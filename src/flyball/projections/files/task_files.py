@@ -1,5 +1,6 @@
 """The Markdown a task's folder holds for people and agents: `context.md`, `plan.md` and the learnings."""
 
+import re
 from functools import lru_cache
 
 from flyball.core.loop.batches.choosing import SCAFFOLD, waits_for
@@ -18,6 +19,7 @@ LEARNING_LINES = 30
 SLUG_WORDS = 4
 MOST_SHOWN = 5
 MOST_FILES = 8
+_NAME = re.compile(r"\\`([^`\\]+)\\`")
 
 
 def context(state: State, history: TaskHistory) -> str:
@@ -129,11 +131,16 @@ def plan(state: State, history: TaskHistory) -> str:
 def _box(item: Item) -> str:
     mark = "x" if item.status == "completed" else " "
     parts = [f"Files: {', '.join(code(f) for f in item.files)}"] if item.files else []
-    parts += [f"Acceptance: {escape('; '.join(item.acceptance), 1000)}"] if item.acceptance else []
+    parts += [f"Acceptance: {_prose('; '.join(item.acceptance))}"] if item.acceptance else []
     parts += [code(f"depends_on: {', '.join(item.depends_on)}")] if item.depends_on else []
     parts += ["`scaffold: true`"] if item.kind == SCAFFOLD else []
     tail = f" — {' | '.join(parts)}" if parts else ""
-    return f"- [{mark}] **{escape(item.id, 40)}** {escape(item.text, 1000)}{tail}"
+    return f"- [{mark}] **{escape(item.id, 40)}** {_prose(item.text)}{tail}"
+
+
+def _prose(text: str) -> str:
+    """A text of a plan as it stands, in which a name between backticks stays one."""
+    return _NAME.sub(r"`\1`", escape(text, 1000))
 
 
 def learning_files(history: TaskHistory) -> dict[str, str]:
@@ -216,9 +223,8 @@ def _anti_pattern(learning: Learning) -> list[str]:
 
 
 def _avoidance(learning: Learning) -> str:
-    """What not to do again, from where the lesson comes and what went wrong there."""
-    wrong = (learning.context or learning.title).strip().split("\n")[0].rstrip(".")
+    """What not to do again, from where the lesson comes; what went wrong there stands above it."""
     if "review" in learning.source:
-        return f"Handing in work that this is still true of: {wrong}."
+        return "Handing in work of which this is still true."
     about = f" on {learning.item}" if learning.item else ""
-    return f"What turn {learning.turn} tried in {learning.stage}{about}: it ended with {wrong}."
+    return f"Doing again what turn {learning.turn} did in {learning.stage}{about}."

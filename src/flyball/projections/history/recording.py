@@ -126,6 +126,7 @@ def judgement(at: datetime, fact: ev.Judged, measured: rec.Verification | None) 
         rejected=fact.rejected,
         disagreements=tuple(plain(d) for d in fact.disagreements[:12]),
         lane=fact.lane,
+        batch=bool(fact.batch),
     )
 
 

@@ -96,6 +96,7 @@ class Judgement(msgspec.Struct, frozen=True):
     rejected: bool
     disagreements: tuple[str, ...]
     lane: str = MAIN
+    batch: bool = False
 
 
 class Row(msgspec.Struct, frozen=True):

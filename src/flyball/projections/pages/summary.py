@@ -25,7 +25,7 @@ NEARLY = 0.9
 """A budget of which more than this is spent is nearly gone."""
 _NEEDY = frozenset({"NEEDS YOU", "BLOCKED", "LIMIT", "LOST CONTACT"})
 _OVER = frozenset({"DONE", "MERGED", "ABORTED"})
-ANSWERS = {"reset": "Try again", "skip": "Skip the stage", "abort": "Abort", "modify": "Give guidance…"}
+ANSWERS = {"reset": "Try again", "skip": "Skip the stage", "abort": "Abort"}
 FREE = "TEXT"
 
 
@@ -199,14 +199,15 @@ def answers_of(question: QuestionShown) -> tuple[Answer, ...]:
     return tuple(
         Answer(ANSWERS.get(option.key, option.key), option.key, option.meaning, option.key == question.default)
         for option in question.options
-        if option.key != FREE
+        if option.key not in {FREE, "modify"}
     )
 
 
 def _headline(known: Known, shown: Status, question: QuestionShown | None) -> tuple[str, str]:
     """What stands out of a card: a question or a reason, and the evidence below it."""
     if question is not None and shown.state in {"NEEDS YOU", "BLOCKED"}:
-        return plain(question.text, 400), plain(question.detail.replace("\n", " · ") or shown.reason, 400)
+        more = [line for line in (question.detail or shown.reason).splitlines() if line not in question.text]
+        return plain(question.text, 400), plain(" · ".join(more), 400)
     stopped = shown.stopped
     if shown.state == "LOST CONTACT":
         held = f"{known.holder}; " if known.holder else ""

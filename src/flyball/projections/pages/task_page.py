@@ -3,7 +3,7 @@
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.loop.workflow import BOTH_GATES
+from flyball.core.loop.workflow import BATCH_HELD, BOTH_GATES
 from flyball.core.text.quantities import plural
 from flyball.projections.history.records import Judgement
 from flyball.projections.history.task_history import TaskHistory
@@ -217,7 +217,7 @@ def _evidence(mark: TimelineMark, judged: Judgement) -> str:
         first = judged.missing[0] if judged.missing else judged.evidence
         return f"says done; measured: {first}"
     if judged.can_exit:
-        return BOTH_GATES
+        return BATCH_HELD if judged.batch else BOTH_GATES
     first = f"; {judged.missing[0]}" if judged.missing and mark.kind == "rejected" else ""
     rung = f"; remedy: {judged.rung}" if judged.rung else ""
     return f"{judged.evidence}{first}{rung}"

@@ -109,6 +109,8 @@ def _times(scale: TimeScale, bottom: float, width: float) -> Iterator[str]:
     yield words(0 if narrow else 4, 14, "UTC", "p-name")
     for x, name in scale.ticks(76.0 if narrow else 96.0):
         yield down(x, 22, bottom, "p-grid")
+        if x - wide(name) / 2 < wide("UTC") + 4:
+            continue
         beyond = x + wide(name) / 2 > width
         yield words(width - 1 if beyond else x, 14, name, "p-tick", "end" if beyond else "middle")
 

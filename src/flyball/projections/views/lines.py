@@ -57,6 +57,9 @@ def _place(state: State, event: ev.Event) -> str:
     return _fit(state.main.stage, str(state.main.loop.iteration + 1) if state.main.at_work else "")
 
 
+REASON_SHOWN = 1000
+
+
 def _fit(name: str, more: str) -> str:
     """What fits into the column: both words, the first alone, or as much of it as there is room for."""
     both = f"{name} {more}".rstrip()
@@ -154,6 +157,11 @@ _SET_ASIDE = {
     "consent": "reviewed a change of protected files",
     "void": "rests on findings that do not count; asked again",
 }
+_LIMITS = {
+    "usage_limit": "hit its usage limit",
+    "rate_limited": "hit its rate limit",
+    "overloaded": "reached no provider that answers",
+}
 _BREAKER = {"CLOSED": "may continue", "HALF_OPEN": "nearly stuck", "OPEN": "stopped repeating"}
 
 
@@ -171,7 +179,7 @@ def _tell_stopped(fact: ev.TaskStopped, state: State) -> str:
     word = situation(state)
     # What `--merge` did is said behind this line.
     following = next_command(state, merged=state.task.settings.merge)
-    reason = plain(fact.reason, 140)
+    reason = plain(fact.reason, REASON_SHOWN)
     return f"{word}: {reason.rstrip('.')}; next: {following}" if following else f"{word}: {reason}"
 
 
@@ -231,7 +239,7 @@ _FACTS: dict[type, Callable[[Any], str | None]] = {
     ev.TurnSetAside: _tell_set_aside,
     ev.Moved: _tell_moved,
     ev.Held: _tell_held,
-    ev.LimitHit: lambda f: f"{f.agent} hit its {f.kind.replace('_', ' ')}; no call before {stamp(f.until)}",
+    ev.LimitHit: lambda f: f"{f.agent} {_LIMITS.get(f.kind, 'cannot be called')}; no call before {stamp(f.until)}",
     ev.WindowOpened: lambda f: "a new hour of calls begins" + (" because a person said so" if f.forced else ""),
     ev.BreakerChanged: lambda f: f"{_BREAKER[f.breaker.state]}: {f.reason}",
     ev.ItemsSet: _tell_items_set,

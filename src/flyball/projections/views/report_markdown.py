@@ -125,7 +125,7 @@ def _verifications(r: Report) -> list[str]:
 
 
 def _verification(v: Verification) -> list[str]:
-    runs = f", each test green {v.green_runs} times" if v.green_runs > 1 else ""
+    runs = f", each test green {v.green_runs} times" if v.green_runs > 1 and v.counts.total else ""
     held = f"; passed: {escape(v.condition)}" if v.condition else ""
     head = f"- **{escape(name_lane(v.lane, v.stage))}** on {code(short(v.candidate))}, {stamp(v.at)}{runs}{held}"
     checks = [f"  - check {escape(c.name)}: {c.status}{_after(c.detail)}" for c in v.checks]

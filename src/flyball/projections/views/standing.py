@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from flyball.core.health.breaker import Strikes
 from flyball.core.loop.guards import limit_reached
+from flyball.core.loop.opening import ANEW
 from flyball.core.model.effects import Save
 from flyball.core.model.events import PersonSpoke, TaskStopped
 from flyball.core.model.state import Lane, State
@@ -90,6 +91,11 @@ def state_once_delivered(state: State) -> State:
 def _saving_last_report(state: State) -> Save | None:
     saving = (effect for effect in state.open.values() if isinstance(effect, Save))
     return next((effect for effect in saving if effect.closing), None)
+
+
+def decision(state: State) -> str:
+    """The word of every screen: BLOCKED, as the last verdict said, while nothing but its question is under way."""
+    return "BLOCKED" if state.waits_for_person and most_stuck(state).loop.breaker.state == "OPEN" else state.decision
 
 
 def health(state: State, history: TaskHistory) -> str:
@@ -224,6 +230,9 @@ def is_delivered(state: State) -> bool:
     )
 
 
+_ALLOWING = " --may-change "
+
+
 def next_command(state: State, said: Sequence[PersonSpoke] = (), *, merged: bool = False, deleted: bool = False) -> str:
     """What a person would type next; empty while the loop runs. `said` are words that it has not taken in yet.
 
@@ -243,8 +252,9 @@ def next_command(state: State, said: Sequence[PersonSpoke] = (), *, merged: bool
     if stopped.kind == "limit":
         return f"flyball resume {task} {_option_to_raise_limit(state)}".rstrip()
     asked = state.questions.get(stopped.question) if stopped.question else None
-    if asked is None or (stopped.kind == "blocked" and said):
-        return f"flyball resume {task}"
+    if asked is None or (stopped.kind == "blocked" and said) or _ALLOWING in stopped.reason:
+        allowing = stopped.reason.partition(_ALLOWING)
+        return "flyball trust" if ANEW in stopped.reason else f"flyball resume {task}{''.join(allowing[1:])}"
     keys = [option.key for option in asked.question.options]
     waiting = sum(each.answer is None for each in state.questions.values())
     if set(keys) >= {"reset", "skip", "abort", "modify"} and waiting <= 1:
@@ -261,7 +271,7 @@ def _option_to_raise_limit(state: State) -> str:
     used = {
         "max_cycles": own,
         "max_iterations": state.iterations,
-        "max_turns": state.turns,
+        "max_turns": state.turns - state.turns_uncounted,
         "max_hours": state.elapsed.total_seconds() / 3600,
         "budget_usd": state.known_usd,
         "budget_tokens": state.usage.tokens,
