@@ -27,7 +27,7 @@ def line(event: ev.Event, state: State) -> str | None:
     text = _text(event.fact, state)
     if text is None:
         return None
-    return f"{_place(state, event):<{PLACE_WIDTH}} {plain(text, LONGEST)}"
+    return f"{_place(state, event):<{PLACE_WIDTH}} {plain(text, 2 * REASON_SHOWN if isinstance(event.fact, ev.TaskStopped) else LONGEST)}"
 
 
 def json_line(event: ev.Event) -> bytes:
