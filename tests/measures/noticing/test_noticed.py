@@ -24,6 +24,7 @@ HELLO = """
     def test_hello():
         assert slugify("Hello World") == "hello-world"
     """
+EXAMPLE = 'slugify("Hello World") gives "hello-world"'
 GARBAGE = """
     words = ["hello", "world"]
 
@@ -171,7 +172,16 @@ def test_a_data_file_that_a_new_test_needs_is_noticed(new_lab: Callable[..., Lab
 
 def test_removing_dead_code_passes(new_lab: Callable[..., Lab]) -> None:
     lab = new_lab({"dead.py": "def gone():\n    return 1\n"})
-    assert look(lab, {"dead.py": None})[0] == "no-product"
+    kind, evidence = look(lab, {"dead.py": None})
+    assert (kind, evidence.partition(":")[0]) == ("no-product", "product code was only removed")
+
+
+def test_a_comment_is_called_a_comment_and_states_no_example_of_a_criterion(lab: Lab) -> None:
+    lab.items = (Item("AC-1", EXAMPLE),)
+    measured = lab.measure("green", {"calc.py": "# TODO slugify\ndef add(a, b):\n    return a + b\n"})
+    assert measured.noticed is not None
+    assert measured.noticed.evidence.partition(":")[0] == "only comments were changed in product code"
+    assert measured.noticed.unstated == (EXAMPLE,)
 
 
 HONEST: dict[str, dict[str, str]] = {
@@ -424,7 +434,6 @@ def test_a_new_package_without_code_is_no_product(lab: Lab) -> None:
     assert look(lab, {"shop/__init__.py": ""})[0] == "no-product"
 
 
-EXAMPLE = 'slugify("Hello World") gives "hello-world"'
 WITHOUT_CODE: dict[str, tuple[dict[str, str | None], tuple[str, ...]]] = {
     "an empty package": ({"slug/__init__.py": ""}, (EXAMPLE,)),
     "a note beside the work": ({"README.md": "# Calc\n\nIt can do more.\n"}, (EXAMPLE,)),

@@ -134,8 +134,10 @@ class _Probe:
     def notice(self) -> tuple[Noticed, tuple[Remark, ...]]:
         broken = self._broken_files()
         if not broken:
-            removed = self._product and not any(self._both(path)[0] is None for path in self._product)
-            message = "product code was only removed" if removed else "no product code was changed"
+            touched = self._product and not any(self._both(path)[0] is None for path in self._product)
+            removed = touched and not any(self._both(path)[1] and self._added_lines(path)() for path in self._product)
+            changed = "only comments were changed in product code" if touched else "no product code was changed"
+            message = "product code was only removed" if removed else changed
             unstated = () if removed else self._unstated_examples(self._documents)
             seen = () if self._product else self._seen_in_data()
             if seen:
