@@ -357,13 +357,6 @@ def test_each_budget_stops_the_loop_as_a_limit(limits: Limits, known: dict[str, 
     assert stop.kind == "limit"
 
 
-def test_turns_that_are_not_counted_do_not_count_for_their_limit_either() -> None:
-    limited = task(limits=Limits(max_turns=3))
-    assert held(state(limited, turns=4, turns_uncounted=1)).halt is not None
-    known = state(limited, turns=4, turns_uncounted=2)
-    assert guards.before_turn(known, known.main, "implementer") is None
-
-
 @pytest.mark.req("C22")
 def test_an_open_breaker_asks_with_four_choices_and_without_an_answer_the_question_stays_open() -> None:
     known = state(breaker=Breaker("OPEN", 2, reason="no progress in 2 iterations"))

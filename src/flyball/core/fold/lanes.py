@@ -93,7 +93,6 @@ def _on_set_aside(state: State, fact: ev.TurnSetAside) -> None:
             effect, ended = panel.turns.pop(key), panel.ended.pop(key, None)
             if fact.why == "void" and isinstance(ended, TurnEnded):
                 panel.void = {**panel.void, effect.role: ended.claim.findings}
-    state.turns_uncounted += fact.why not in {"planned", "consent"}
     match fact.why:
         case "absent":
             state.absent = (*state.absent, fact.agent)

@@ -115,7 +115,7 @@ def limit_reached(state: State) -> tuple[str, str]:
     hours = state.elapsed.total_seconds() / 3600
     told = (
         ("max_iterations", _count_reached(state.iterations, limits.max_iterations, "iteration")),
-        ("max_turns", _count_reached(state.turns - state.turns_uncounted, limits.max_turns, "turn")),
+        ("max_turns", _count_reached(state.turns, limits.max_turns, "turn")),
         ("max_hours", _count_reached(round(hours, 2), limits.max_hours, "time", " hours")),
         ("budget_usd", _budget_exceeded(state.known_usd + state.unpriced * usd, usd * ahead, limits.budget_usd, "USD")),
         ("budget_tokens", _budget_exceeded(state.usage.tokens, tokens * ahead, limits.budget_tokens, "tokens")),

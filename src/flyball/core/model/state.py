@@ -261,7 +261,6 @@ class State(msgspec.Struct):
     elapsed: timedelta = timedelta(0)
     iterations: int = 0
     turns: int = 0
-    turns_uncounted: int = 0
     open: dict[EffectId, Effect] = {}
     openings: dict[str, int] = {}
     items: tuple[Item, ...] = ()

@@ -271,7 +271,7 @@ def _option_to_raise_limit(state: State) -> str:
     used = {
         "max_cycles": own,
         "max_iterations": state.iterations,
-        "max_turns": state.turns - state.turns_uncounted,
+        "max_turns": state.turns,
         "max_hours": state.elapsed.total_seconds() / 3600,
         "budget_usd": state.known_usd,
         "budget_tokens": state.usage.tokens,
