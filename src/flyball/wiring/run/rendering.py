@@ -1,8 +1,7 @@
 """Keeps `.loop/NNN-slug/` in step with the journal, for people in the repository and for agents in their tree."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from flyball import __version__
@@ -34,15 +33,15 @@ class Rendering:
     def __init__(self, site: Site, task: TaskId, tree: Path) -> None:
         self._site = site
         self._task = task
+        self._index: tuple[int, int] | None = None
+        self._tracked: Collection[str] = ()
         self._folders = {
             root: LoopFolder(
                 root,
                 task,
                 memory=site.home.rendered_record(task).with_suffix(f".{n}.json"),
                 shared=root == tree,
-                tracked=partial(site.repository.tracked_files, f"{LOOP}/{task}")
-                if root == site.repository.root
-                else tuple,
+                tracked=self._tracked_now if root == site.repository.root else tuple,
             )
             for n, root in enumerate(dict.fromkeys((site.repository.root, tree)))
         }
@@ -109,6 +108,18 @@ class Rendering:
             if logged is not None and logged.isoformat() not in folder.end_of(STATUS_LOG):
                 *_, last = self._blocks()
                 folder.append(STATUS_LOG, last, whole=self._log)
+
+    def _tracked_now(self) -> Collection[str]:
+        """What the user's index holds of the task's folder; asked for again only when the index has changed."""
+        repository = self._site.repository
+        try:
+            facts = (repository.git_dir / "index").stat()
+        except OSError:
+            return ()
+        seen = (facts.st_mtime_ns, facts.st_ino)
+        if seen != self._index:
+            self._index, self._tracked = seen, repository.tracked_files(f"{LOOP}/{self._task}")
+        return self._tracked
 
     def _present(self) -> list[LoopFolder]:
         return [folder for root, folder in self._folders.items() if root.is_dir()]
