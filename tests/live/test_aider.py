@@ -65,9 +65,11 @@ def test_a_task_goes_to_done_with_a_usage_limit_waited_out_and_no_commits_or_lea
     ran = aider.run_with_help("aider", env=offline(server))
 
     assert (ran.code, ran.status["decision"]) == (0, "DONE"), ran.stderr
-    assert [turn["kind"] for turn in ran.turns()] == ["ok", "usage_limit", *["ok"] * 4]
+    assert [turn["kind"] for turn in ran.turns()] == ["ok", "usage_limit", *["ok"] * 3]
     assert "reset_at" in ran.turns()[1]
-    assert ran.status["usage"]["input_tokens"] == 100 * (server.taken - 1)
+    answered = 2
+    """Without what met the limit, and without aider's own summary of a long conversation, whose tokens it does not report."""
+    assert ran.status["usage"]["input_tokens"] == 100 * answered
     assert published(aider, ran.status["branch"], "calc/__init__.py") == FILES["calc/__init__.py"] + MULTIPLY
     assert not {name for name in files(aider, ran.status["branch"]) if ".aider" in name}
 
