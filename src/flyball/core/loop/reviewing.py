@@ -124,7 +124,8 @@ def measurement_section(state: State, lane: Lane, card: Role) -> Iterator[str]:
     lines += [] if found.known else ["known failures from before the task: none"]
     yield titled_list("Measured on this tree", tuple(clean(line, LINE_LENGTH) for line in lines))
     judged = lane.loop.judged
-    if judged is not None and judged.stage == lane.stage and not judged.rejected:
+    # A turn that is asked for its consent looks at the work of another role.
+    if judged is not None and judged.stage == lane.stage and not (judged.rejected or lane.loop.consent_wanted):
         open_still = first_few(judged.gate_1.missing) or "an approval needs `exit_signal` true"
         yield f"Your last report did not end the review: {open_still}."
     items = [each.item for each in state.batches.current.taken] if state.batches.current else [lane.item or lane.name]
