@@ -132,6 +132,8 @@ def test_only_what_the_task_names_is_exempt() -> None:
         ("Test on Python 3.13 in the GitHub workflow as well", ".github/workflows/ci.yml"),
         ("Run the tests on Windows in the CI pipeline", ".github/workflows/ci.yml"),
         ("Add Python 3.13 to the build matrix", ".gitlab-ci.yml"),
+        ("Add Python 3.13 to the build pipeline", ".gitlab-ci.yml"),
+        ("Change the test settings: add the folder b", "pytest.ini"),
         ("Add a pre-commit hook for spelling", ".pre-commit-config.yaml"),
         ("Extend ruff's rules by the naming ones", "ruff.toml"),
         ("Set the linter configuration to 100 columns", ".flake8"),
@@ -153,6 +155,9 @@ def test_a_request_may_name_configuration_in_words(request_: str, path: str) -> 
         ("Extend ruff's rules by the naming ones", "pytest.ini"),
         ("Add a plugin for pytest", "pytest.ini"),
         ("Run tests/test_a.py", "tests/test_a.py"),
+        ("Add and test pricing rules", "pytest.ini"),
+        ("Add a test for each option: test command options", "pytest.ini"),
+        ("Add a step to the data pipeline", ".github/workflows/ci.yml"),
     ],
 )
 def test_words_about_something_else_open_no_configuration(request_: str, path: str) -> None:

@@ -39,8 +39,8 @@ def authorised_changes(state: State, lane: Lane) -> tuple[Item, ...]:
     Only these may open a protected path, never what an agent wrote.
     """
     own = open_items(state.items) if state.items_own else ()
-    said = (text for texts in guidance_for(state, lane).values() for text in texts)
-    clauses = (clause for text in (state.task.request, *said) for clause in _BETWEEN.split(text))
+    messages = (text for texts in guidance_for(state, lane).values() for text in texts)
+    clauses = (clause for text in (state.task.request, *messages) for clause in _BETWEEN.split(text))
     every = (*own, *(Item("request", clause.strip()) for clause in clauses if clause and clause.strip()))
     failing = state.baseline.known if state.baseline and state.work else ()
     # Who asks that a test passes does not ask that it is changed.

@@ -27,7 +27,7 @@ _ORDERED = re.compile(
 )
 """How settings are asked for besides."""
 _CI = re.compile(
-    r"\bCI\b|\bcontinuous integration\b|\bpipelines?\b|\bworkflow files?\b|\b(?:GitHub|GitLab|CI)['’]?s?\s+(?:actions?|workflows?|jobs?)\b"
+    r"\bCI\b|\bcontinuous integration\b|\b(?:build|release|deploy\w*)\s+pipelines?\b|\bworkflow files?\b|\b(?:GitHub|GitLab|CI)['’]?s?\s+(?:actions?|workflows?|jobs?)\b"
     r"|\b(?:build|test|version) matrix\b|\b(?:Jenkinsfile|CircleCI|Travis|AppVeyor|Buildkite)\b"
 )
 _RUNNERS = "pytest tox nox jest vitest mocha ava cypress playwright karma phpunit nextest"
@@ -35,7 +35,8 @@ _LINTERS = "ruff flake8 pylint black isort bandit eslint prettier stylelint biom
 _TOOLS = {
     **{tool: tool for tool in f"{_RUNNERS} {_LINTERS} mypy pyright pre-commit".split()},
     "coverage": "coverage nyc c8",
-    "test(?: runner)?": _RUNNERS,
+    # "Test the pricing rules" asks for tests: only these two words after it mean its settings.
+    r"test(?: runner)?(?=\s+(?:config|setting))": _RUNNERS,
     "lint(?:er|ing)?": _LINTERS,
     "type[- ]check(?:er|ing)?": "mypy pyright",
 }

@@ -192,8 +192,8 @@ class _Probe:
                 return Noticed("new-test", f"the gate {name} fails without the change")
             within = [path for path in sources if self._has_more_tests_within(path)]
             if within:
-                told = f"not verified: the tests of {first_few(within, 3)} stand in the changed source itself"
-                return Noticed("unprobed", f"{told}, so it was not measured whether they fail without the change")
+                place = f"not verified: the tests of {first_few(within, 3)} stand in the changed source itself"
+                return Noticed("unprobed", f"{place}, so it was not measured whether they fail without the change")
             return Noticed("existing-test", f"the gate {name} fails when the changed code is broken")
         # The tree the work began with holds no test of its author.
         self._examination.use(self._workspace.tree_of(self.since))

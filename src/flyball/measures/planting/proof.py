@@ -162,10 +162,10 @@ class _Counted:
         suspected = {target: end for target, end in left.items() if end in {"green", "absent", "hollow"}}
         if self._ground.baseline:
             hollow = [target for target, end in left.items() if end == "hollow"]
-            told = (
+            sentences = (
                 f"{target.shown} cannot fail by itself, so it proves nothing: {self._why(target)}" for target in hollow
             )
-            self._notes += [f"{self._gate.name}: {each}" for each in islice(told, 5)]
+            self._notes += [f"{self._gate.name}: {each}" for each in islice(sentences, 5)]
             suspected = {t: end for t, end in suspected.items() if end != "hollow"} if not self._proven else {}
         elif any(target.old for target in suspected):
             old = tuple(target for target in suspected if target.old)

@@ -206,10 +206,10 @@ def _names_used(module: ast.Module) -> frozenset[str]:
     """The names that a module takes from elsewhere: built-in ones, fixtures, and what a string may ask for."""
     names = [node for node in ast.walk(module) if isinstance(node, ast.Name)]
     stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
-    asked = {node.arg for node in ast.walk(module) if isinstance(node, ast.arg)}
+    arguments = {node.arg for node in ast.walk(module) if isinstance(node, ast.arg)}
     texts = (node.value for node in ast.walk(module) if isinstance(node, ast.Constant) and isinstance(node.value, str))
     words = {word for text in texts if re.fullmatch(r"\w+(?:\s*,\s*\w+)*", text) for word in re.findall(r"\w+", text)}
-    return frozenset(({name.id for name in names} - stored) | asked | words)
+    return frozenset(({name.id for name in names} - stored) | arguments | words)
 
 
 def _only_adds(before: str, after: str, used: Collection[str] | None = None) -> bool:

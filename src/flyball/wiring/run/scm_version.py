@@ -25,8 +25,8 @@ def with_version(environment: Mapping[str, str], repository: Repository) -> dict
     manifest, *others = (_text(repository, name) for name in ("pyproject.toml", "setup.py", "setup.cfg"))
     if not _BY_TAGS.search(manifest + "".join(others)):
         return dict(environment)
-    told = _TOLD.search(_text(repository, "PKG-INFO"))
-    version = _last_tag(repository) or (told[1] if told else _UNKNOWN)
+    match = _TOLD.search(_text(repository, "PKG-INFO"))
+    version = _last_tag(repository) or (match[1] if match else _UNKNOWN)
     return {_variable(manifest): version, **environment}
 
 
